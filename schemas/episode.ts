@@ -1,0 +1,61 @@
+/** Episodes: what an agent is given (observation), what the caller carries from turn to turn (state), how one ends. */
+import { z } from 'zod';
+import { ActionSet } from './action.ts';
+import { Canvas } from './canvas.ts';
+import { ActionError, Components, Preset } from './reward.ts';
+import { InlineTask } from './task.ts';
+
+export const STATE_VERSION = 1;
+
+/** Why an episode ended; null while it goes on. The closed set of style.md, less the reasons only a caller can know. */
+export const STOP_REASONS = ['submitted', 'max_steps', 'max_tokens', 'invalid_action', 'timeout', 'error'] as const;
+export const StopReason = z.enum(STOP_REASONS);
+export type StopReason = z.infer<typeof StopReason>;
+
+/** A remark of the canvas checker that costs nothing by itself, e.g. a label that does not fit its shape. */
+export const Lint = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  shape: z.string().optional().describe('Id of the shape it is about'),
+});
+export type Lint = z.infer<typeof Lint>;
+
+export const Observation = z.strictObject({
+  prompt: z.string(),
+  task_id: z.string().nullable().describe('null for an inline task'),
+  turn: z.number().int().min(0).describe('Turns taken so far'),
+  max_turns: z.number().int().min(1),
+  canvas_size: z.strictObject({ w: z.number(), h: z.number() }).describe('Drawing area, canvas pixels'),
+  canvas: Canvas,
+  selected: z.array(z.string()).describe('Ids of the selected shapes'),
+  errors: z.array(ActionError).describe('Faults of the last action'),
+  applied: z.number().int().min(0),
+  rejected: z.number().int().min(0),
+  lints: z.array(Lint),
+  reward_components: Components.describe('Components of the canvas so far; empty before the first turn'),
+  total_reward: z.number().describe('Sum of the rewards of this episode so far'),
+});
+export type Observation = z.infer<typeof Observation>;
+
+/**
+ * All an episode needs; the caller hands it back with the next action. Holds the reference of a suite task, never its
+ * expected answer. An inline task travels whole, since the caller brought it.
+ */
+export const State = z.strictObject({
+  version: z.literal(STATE_VERSION),
+  task_id: z.string().optional(),
+  task: InlineTask.optional(),
+  episode_id: z.string().optional(),
+  seed: z.string().optional().describe('The seed given to reset, as a decimal string'),
+  reward: Preset,
+  action_set: ActionSet,
+  max_turns: z.number().int().min(1),
+  turn: z.number().int().min(0),
+  canvas: Canvas,
+  selected: z.array(z.string()),
+  value: z.number().describe('R(canvas) after the last turn, which the next reward is measured against'),
+  total_reward: z.number(),
+  stop_reason: StopReason.optional().describe('Present once the episode has ended'),
+  sig: z.string().optional().describe('HMAC-SHA256 over all other fields with sorted keys, hexadecimal'),
+});
+export type State = z.infer<typeof State>;
