@@ -1,0 +1,129 @@
+/**
+ * Rollouts: a policy acts in the environment, over HTTP, and every turn is kept as it happened.
+ *
+ * The server is stateless, so a group of episodes of the same task shares one /reset: each member steps from the same
+ * `state`. Turns of different episodes are independent requests; only the policy's own batch holds them together.
+ */
+import pMap from 'p-map';
+import type { createClient } from '../clients/ts/index.ts';
+import type { ActionSet } from '../schemas/action.ts';
+import type { Observation, State, StopReason } from '../schemas/episode.ts';
+import type { Preset } from '../schemas/reward.ts';
+
+export type Client = ReturnType<typeof createClient>;
+
+/** What a policy says to one observation. Ids and log-probs are those of the act of sampling, never recomputed. */
+export interface Completion {
+  text: string;
+  finish_reason: 'stop' | 'length';
+  prompt_ids: readonly number[];
+  completion_ids: readonly number[];
+  /** Natural log of each sampled token's probability under the sampling distribution, [T]. */
+  sampled_logprobs: readonly number[];
+}
+
+/** One completion for each observation, in order. */
+export type Policy = (observations: readonly Observation[]) => Completion[] | Promise<Completion[]>;
+
+export interface Turn {
+  observation: Observation;
+  completion: Completion;
+  reward: number;
+  next_observation: Observation;
+  info: Record<string, unknown>;
+}
+
+export interface Trajectory {
+  task_id: string;
+  group_id: string;
+  turns: Turn[];
+  terminated: boolean;
+  truncated: boolean;
+  stop_reason: StopReason;
+  episode_return: number;
+}
+
+export interface RolloutOptions {
+  reward: Preset;
+  action_set: ActionSet;
+  max_turns: number;
+  /** Episodes of each task. */
+  group_size: number;
+}
+
+/** Requests in flight at a time. */
+const CONCURRENCY = 64;
+
+interface Episode {
+  trajectory: Omit<Trajectory, 'stop_reason'> & { stop_reason: StopReason | null };
+  observation: Observation;
+  state: State;
+}
+
+/**
+ * Plays `group_size` episodes of each task to their end.
+ * Answers the trajectories group by group, in the order of the tasks.
+ * @throws the client's error where the server does not answer after its retries; nothing is returned then.
+ */
+export async function rollout(
+  client: Client,
+  policy: Policy,
+  taskIds: readonly string[],
+  options: RolloutOptions,
+): Promise<Trajectory[]> {
+  const groups = await pMap(taskIds, (taskId, g) => startGroup(client, taskId, g, options), {
+    concurrency: CONCURRENCY,
+  });
+  const episodes = groups.flat();
+  for (let active = episodes; active.length > 0; active = active.filter(isGoingOn)) {
+    const completions = await policy(active.map((episode) => episode.observation));
+    await pMap(active, (episode, i) => stepEpisode(client, episode, completions[i]!), { concurrency: CONCURRENCY });
+  }
+  return episodes.map(({ trajectory }) => ({ ...trajectory, stop_reason: trajectory.stop_reason ?? 'error' }));
+}
+
+function isGoingOn({ trajectory }: Episode): boolean {
+  return !trajectory.terminated && !trajectory.truncated;
+}
+
+async function startGroup(
+  client: Client,
+  taskId: string,
+  index: number,
+  { reward, action_set, max_turns, group_size }: RolloutOptions,
+): Promise<Episode[]> {
+  const { observation, state } = await client.reset({ task_id: taskId, reward, action_set, max_turns });
+  return Array.from({ length: group_size }, () => ({
+    observation,
+    state,
+    trajectory: {
+      task_id: taskId,
+      group_id: `${index}:${taskId}`,
+      turns: [],
+      terminated: false,
+      truncated: false,
+      stop_reason: null,
+      episode_return: 0,
+    },
+  }));
+}
+
+async function stepEpisode(client: Client, episode: Episode, completion: Completion): Promise<void> {
+  const answer = await client.step({ state: episode.state, action: completion.text });
+  if (answer.reward === null)
+    throw new Error(`the environment could not score a step of ${episode.trajectory.task_id}`);
+  const { trajectory } = episode;
+  trajectory.turns.push({
+    observation: episode.observation,
+    completion,
+    reward: answer.reward,
+    next_observation: answer.observation,
+    info: answer.info,
+  });
+  trajectory.episode_return += answer.reward;
+  trajectory.terminated = answer.terminated;
+  trajectory.truncated = answer.truncated;
+  trajectory.stop_reason = answer.stop_reason;
+  episode.observation = answer.observation;
+  episode.state = answer.state;
+}
