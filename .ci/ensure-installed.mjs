@@ -1,17 +1,61 @@
-// Installs the dependencies where node_modules is missing, so that each npm script works on a fresh clone.
-// Runs on plain Node; prints nothing when there is nothing to do.
+// Run before every npm script, so that each of them works on a fresh clone:
+//  1. says so and stops where Node is too old;
+//  2. runs `npm ci` where node_modules is missing, unfinished, or belongs to another package-lock.json.
+// Plain Node without dependencies; prints nothing when there is nothing to do (a few milliseconds).
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-const root = new URL('..', import.meta.url);
-// npm writes this file last, so an interrupted install is seen and taken up again.
-if (!existsSync(new URL('node_modules/.package-lock.json', root))) {
-  console.error('node_modules is missing: running npm ci (a minute or two) ...');
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
-    console.error(`npm ci failed${error ? `: ${error.message}` : ''}; the lines above say why.`);
-    process.exit(1);
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The JSON of a file below the root; undefined where it is missing or cut short. */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(root + path, 'utf8'));
+  } catch {
+    return undefined;
   }
 }
+
+/** Whether version `have` ("20.19.0") is at least `need`. */
+function atLeast(have, need) {
+  const [a, b] = [have, need].map((version) => version.split('.').map(Number));
+  for (let i = 0; i < 3; i++) if (a[i] !== b[i]) return a[i] > b[i];
+  return true;
+}
+
+/** npm writes its hidden lock file last, so one that lacks a package tells of an interrupted or an older install. */
+function isInstalled() {
+  const wanted = readJson('package-lock.json')?.packages ?? {};
+  const installed = readJson('node_modules/.package-lock.json')?.packages;
+  if (installed === undefined) return false;
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === '' || (optional && !installed[path]) || installed[path]?.version === version,
+  );
+}
+
+function install() {
+  console.error('Installing the dependencies with npm ci (a minute or two) ...');
+  // Dev dependencies too, whatever NODE_ENV says: the scripts run the TypeScript sources. pnpm and yarn set
+  // npm_execpath to themselves, so only npm's own path is used; without it npm is looked up on the PATH.
+  const args = ['ci', '--include=dev'];
+  const npm = process.env.npm_execpath;
+  const options = { cwd: root, stdio: ['ignore', 2, 2] };
+  const { status, error } = /npm-cli\.c?js$/.test(npm ?? '')
+    ? spawnSync(process.execPath, [npm, ...args], options)
+    : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
+  if (status === 0) return;
+  console.error(
+    `npm ci failed${error ? `: ${error.message}` : ''}. The lines above say why; the next run starts it again.`,
+  );
+  process.exit(1);
+}
+
+const needed = readJson('package.json').engines.node.replace(/^\D+/, '');
+if (!atLeast(process.versions.node, needed)) {
+  console.error(`canvas-gym needs Node ${needed} or later, and this is Node ${process.versions.node}.`);
+  console.error('Install a newer one (for example with nvm: nvm install 22) and run the command again.');
+  process.exit(1);
+}
+if (!isInstalled()) install();
