@@ -1,0 +1,26 @@
+/**
+ * Limits of what a model may send and of what a canvas holds. They are there so that no answer, however long or odd,
+ * can stall the server or overflow a number; the larger ones are far outside what an honest drawing needs.
+ */
+import type { Preset } from '../../schemas/reward.ts';
+
+/** Most actions in one completion, by preset: the tasks of `graded` are larger. */
+export const MAX_ACTIONS: Readonly<Record<Preset, number>> = { weak: 40, article: 40, stronger: 40, graded: 200 };
+
+/** Longest completion that is read at all, UTF-16 code units (256 Ki). */
+export const MAX_COMPLETION_LENGTH = 262_144;
+
+/** Deepest nesting of objects and arrays in a completion; a well-formed one needs 3. */
+export const MAX_DEPTH = 32;
+
+/** Widest and tallest shape, canvas pixels. */
+export const MAX_SIDE = 1000;
+
+/** Largest absolute coordinate, canvas pixels. Style `article` has no such limit. */
+export const MAX_COORDINATE = 100_000;
+
+/** Most shapes and arrows together on one canvas. One turn cannot reach it; an episode of many turns could. */
+export const MAX_CANVAS_ITEMS = 1000;
+
+/** Longest id or value that a message repeats, code units. Style `article` repeats it whole. */
+export const MAX_QUOTED_LENGTH = 60;
