@@ -1,0 +1,52 @@
+/**
+ * Which tasks exist, and which split owns which graph.
+ *
+ * No labelled graph is in two splits. That is so by construction, without a list of what was already given out: the
+ * Weisfeiler-Lehman hash of a graph, modulo the number of slots, names the one split that may own it, and the generator
+ * re-draws until its graph belongs to the split it works for. In a split of fixed size the labels alone decide one step
+ * further: the sum of their hashes, modulo the size, is the item's index, so that no two items of a cell hold the same
+ * set of labels. Both are functions of the graph, so that any item is made without making another one.
+ * Left out of ownership: `test_real`, whose graphs are given (a test holds that none of them is generated).
+ */
+import { LEVELS, type Family, type Level, type Split } from '../../schemas/task.ts';
+import { FAMILIES } from '../../schemas/task.ts';
+
+export const HELD_OUT_FAMILIES: readonly Family[] = ['timeline', 'comparison'];
+const TRAINED_FAMILIES = FAMILIES.filter((family) => !HELD_OUT_FAMILIES.includes(family));
+const TRAINED_LEVELS: readonly Level[] = [1, 2, 3, 4];
+
+/** Items per family and level of every generated split but `train`. */
+export const FIXED_SIZE = 200;
+export const TRAIN_SIZE = 2 ** 31;
+
+type GeneratedSplit = Exclude<Split, 'test_real'>;
+
+/** Slots of the graph hash, `train` three times so that it re-draws less often. */
+const SLOTS: readonly GeneratedSplit[] = [
+  'train',
+  'val',
+  'test_iid',
+  'test_vocab',
+  'train',
+  'test_template',
+  'test_family',
+  'test_level',
+  'train',
+  'test_adversarial',
+];
+
+export function ownerOf(graphHash: number): GeneratedSplit {
+  return SLOTS[graphHash % SLOTS.length]!;
+}
+
+export function familiesOf(split: GeneratedSplit): readonly Family[] {
+  return split === 'test_family' ? HELD_OUT_FAMILIES : TRAINED_FAMILIES;
+}
+
+export function levelsOf(split: GeneratedSplit): readonly Level[] {
+  return split === 'test_level' ? LEVELS.filter((level) => level === 5) : TRAINED_LEVELS;
+}
+
+export function sizeOf(split: GeneratedSplit): number {
+  return split === 'train' ? TRAIN_SIZE : FIXED_SIZE;
+}
