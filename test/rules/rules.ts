@@ -25,8 +25,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 const PURE = ['server/canvas', 'server/reward', 'server/tasks', 'server/render'];
 
-/** Files of the pure cores that load something from disk, once, and what they may use for it. */
-const LOADERS: Readonly<Record<string, readonly string[]>> = {};
+/** Files of the pure cores that need more than pure code (a font from disk, a time limit, compression), and what. */
+const LOADERS: Readonly<Record<string, readonly string[]>> = {
+  'server/render/png.ts': ['node:module', 'setTimeout'],
+  'server/render/png-encode.ts': ['node:util', 'node:zlib'],
+};
 
 const IMPURE_NAMES = new Set([
   ...['Date', 'Math.random', 'performance', 'console', 'process', 'fetch', 'globalThis', 'crypto'],
