@@ -10,8 +10,9 @@
  *
  * It does not know what the task expects, and it is easy to please; reward.md section 3 shows by what.
  */
-import type { Canvas, Shape } from '../../schemas/canvas.ts';
+import type { Canvas } from '../../schemas/canvas.ts';
 import type { ActionError, Reason } from '../../schemas/reward.ts';
+import { OVERLAP_COST, overlapMessage, type Touching, touchingPairs } from './overlap.ts';
 import { byLoss, firstFew } from './reasons.ts';
 import type { PresetScore, ScorePreset } from './types.ts';
 import { importantWords, labelWords } from './words.ts';
@@ -19,10 +20,8 @@ import { importantWords, labelWords } from './words.ts';
 const BASE = 0.4;
 const LAYOUT_WEIGHT = 0.3;
 const SEMANTICS_WEIGHT = 0.3;
-const OVERLAP_COST = 0.15;
 const ITEM_BONUS = 0.1;
 const BONUS_ITEMS = 5;
-const NAMED_PAIRS = 5;
 
 export const scoreArticle: ScorePreset = (task, drawing) => {
   const { parse, apply } = drawing;
@@ -69,40 +68,24 @@ function errorReasons(errors: readonly ActionError[], ungated: number): Reason[]
 
 function scoreLayout({ shapes, arrows }: Canvas): Part {
   if (shapes.length === 0) return { value: 0, reasons: [EMPTY_CANVAS] };
-  const pairs: string[] = [];
-  const count = eachTouchingPair(shapes, (a, b) => {
-    if (pairs.length < NAMED_PAIRS) pairs.push(`${a.id} and ${b.id}`);
-  });
+  const touching = touchingPairs(shapes);
   let value = 1;
-  for (let i = 0; i < count; i++) value -= OVERLAP_COST;
+  for (let i = 0; i < touching.count; i++) value -= OVERLAP_COST;
   let labelled = 0;
   for (const shape of shapes) if (shape.text.trim() !== '') labelled++;
   value += ITEM_BONUS * Math.min(BONUS_ITEMS, labelled);
   value += ITEM_BONUS * Math.min(BONUS_ITEMS, arrows.length);
   value = Math.max(0, Math.min(1, value));
-  return { value, reasons: value < 1 ? [overlapReason(pairs, count, value)] : [] };
+  return { value, reasons: value < 1 ? [overlapReason(touching, value)] : [] };
 }
 
-function overlapReason(pairs: readonly string[], count: number, value: number): Reason {
-  const message = `${count} pair(s) of boxes overlap or touch: ${firstFew(pairs, count)}; leave space between them`;
-  return { component: 'layout', code: 'shapes_overlap', message, lost: LAYOUT_WEIGHT * (1 - value) };
-}
-
-/** Counts the pairs of shapes whose boxes intersect (touching edges count) and visits each. */
-export function eachTouchingPair(shapes: readonly Shape[], visit: (a: Shape, b: Shape) => void): number {
-  let count = 0;
-  for (let i = 0; i < shapes.length; i++) {
-    const a = shapes[i]!;
-    const right = a.x + a.w;
-    const bottom = a.y + a.h;
-    for (let j = i + 1; j < shapes.length; j++) {
-      const b = shapes[j]!;
-      if (right < b.x || b.x + b.w < a.x || bottom < b.y || b.y + b.h < a.y) continue;
-      count++;
-      visit(a, b);
-    }
-  }
-  return count;
+function overlapReason(touching: Touching, value: number): Reason {
+  return {
+    component: 'layout',
+    code: 'shapes_overlap',
+    message: overlapMessage(touching),
+    lost: LAYOUT_WEIGHT * (1 - value),
+  };
 }
 
 function scoreSemantics(prompt: string, canvas: Canvas): Part {
