@@ -5,7 +5,7 @@
  * in process. Rounds of the two alternate, since absolute figures drift on a shared machine; medians are compared.
  */
 import { bodyOf, Connection, load, postRequest } from './load.ts';
-import { runJson, startCanvasGym } from './processes.ts';
+import { runJson, startCompiled } from '../tools/processes.ts';
 import { median, row, type Row } from './rows.ts';
 import { assertRewards, benchVectors, type Vector } from './vectors.ts';
 
@@ -49,7 +49,7 @@ async function pythonRate(seconds: number): Promise<number> {
 export async function scoreBatch64(options: { rounds: number; seconds: number }): Promise<Row[]> {
   const all = batches(benchVectors());
   const requests = all.map(request);
-  const server = await startCanvasGym();
+  const server = await startCompiled();
   const [ours, python, cpu]: [number[], number[], number[]] = [[], [], []];
   try {
     await checkAnswers(server.port, all);

@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../rules/files.ts';
 import { bodyOf, Connection, load, postRequest, type LoadResult } from './load.ts';
-import { freePort, startCanvasGym, startProcess, type ServerProcess } from './processes.ts';
+import { freePort, startCompiled, startProcess, type ServerProcess } from '../tools/processes.ts';
 import { median, row, type Row } from './rows.ts';
 import { assertRewards, benchVectors, type Vector } from './vectors.ts';
 
@@ -75,7 +75,7 @@ export async function stepC32(options: { rounds: number; seconds: number }): Pro
   const servers: ServerProcess[] = [];
   const sides: Side[] = [];
   try {
-    servers.push(await startCanvasGym());
+    servers.push(await startCompiled());
     if (existsSync(OPENENV_PYTHON)) servers.push(await startOpenenv());
     const [ours, openenv] = servers;
     if (ours !== undefined) sides.push(await side('POST /step', ours, ourBody));

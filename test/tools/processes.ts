@@ -1,4 +1,4 @@
-/** Child processes of the benchmarks: servers that are waited for and ended, and commands that print one JSON line. */
+/** Child processes of tests and benchmarks: servers that are waited for and ended, and commands that print one JSON line. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -65,8 +65,18 @@ export async function runJson(command: string, args: readonly string[]): Promise
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** The server as a user installs it: the compiled command line, one process, defaults. */
-export async function startCanvasGym(): Promise<ServerProcess> {
+/** The server as a user installs it: the compiled command line (`npm run build` first), one process, defaults. */
+export async function startCompiled(): Promise<ServerProcess> {
   const port = await freePort();
   return startProcess(process.execPath, ['dist/clients/cli/main.js', 'serve', '--port', String(port)], port);
+}
+
+/** The server of this checkout, from the sources. */
+export async function startSources(): Promise<ServerProcess> {
+  const port = await freePort();
+  return startProcess(
+    process.execPath,
+    ['--import', 'tsx', 'clients/cli/main.ts', 'serve', '--port', String(port)],
+    port,
+  );
 }
