@@ -299,8 +299,8 @@ export function toHelp(program: string, summary: string, schema: SettingsSchema)
 export interface Progress {
   /** Names all stages ahead, so that each line can say which of how many it is. */
   plan(stages: readonly string[]): void;
-  /** Begins a stage of `total` units (`tasks`, `steps`); ends the one before. */
-  start(stage: string, total: number, unit: string): void;
+  /** Begins a stage of `total` units (`tasks`, `steps`), `done` of them by an earlier process; ends the stage before. */
+  start(stage: string, total: number, unit: string, done?: number): void;
   /** `done` units of the stage are done; a metric or two may go with it. Cheap at any rate of calls. */
   update(done: number, metrics?: Readonly<Record<string, number>>): void;
   /** Ends the stage, with a last word on how it went. */
