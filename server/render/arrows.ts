@@ -36,6 +36,8 @@ export interface PlacedLabel extends FittedLabel {
 
 export interface PlacedArrow {
   readonly arrow: Arrow;
+  readonly from: Shape;
+  readonly to: Shape;
   readonly path: Path;
   readonly label: PlacedLabel | undefined;
 }
@@ -59,7 +61,7 @@ export function placeArrows(arrows: readonly Arrow[], shapes: readonly Shape[]):
   return paths.map(({ member, path }) => {
     const label = member.plate && placeLabel(member.plate, path, [...plates, ...shapes]);
     if (label) plates.push(label.plate);
-    return { arrow: member.arrow, path, label };
+    return { arrow: member.arrow, from: member.from, to: member.to, path, label };
   });
 }
 

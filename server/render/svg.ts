@@ -3,28 +3,19 @@
  * Colours are the ones named here; nothing a model wrote becomes an attribute except ids, which are escaped.
  */
 import type { Canvas, CanvasSize, Shape } from '../../schemas/canvas.ts';
-import type { ShapeKind } from '../../schemas/action.ts';
 import { FONT_SIZE_PX } from '../reward/text.ts';
 import type { PlacedArrow } from './arrows.ts';
 import { cleanLabel, escapeAttribute, escapeText } from './escape.ts';
 import { along, centre, direction, type Box, type Path, type Point } from './geometry.ts';
 import type { FittedLabel } from './label.ts';
+import { FILL, INK, LINE, STROKE } from './palette.ts';
 import { toScene, type PlacedShape } from './scene.ts';
 
 export const FONT_FAMILY = 'DejaVu Sans';
 const FONT_STACK = `${FONT_FAMILY}, Verdana, Arial, sans-serif`;
-const INK = '#1f2937';
-const LINE = '#475569';
 const HEAD = { length: 11, half_width: 4.5 };
 /** Where the line ends under the head, so that its width does not show beside the tip. */
 const LINE_END = 8;
-
-const PAINT: Readonly<Record<ShapeKind, string>> = {
-  rectangle: 'fill="#eaf1fd" stroke="#3b63a8" stroke-width="1.6"',
-  ellipse: 'fill="#e6f6ec" stroke="#2f7d55" stroke-width="1.6"',
-  diamond: 'fill="#fff4d9" stroke="#a8741a" stroke-width="1.6" stroke-linejoin="round"',
-  text: 'fill="none" stroke="none"',
-};
 
 export interface SvgOptions {
   /** The task's drawing area, px; without it the picture is as large as its content. */
@@ -79,7 +70,7 @@ function shapeGroup({ shape, label }: PlacedShape): string {
 
 function outline(shape: Shape): string {
   const { x, y, w, h } = shape;
-  const paint = PAINT[shape.shape];
+  const paint = `fill="${FILL[shape.shape]}" stroke="${STROKE[shape.shape]}" stroke-width="1.6" stroke-linejoin="round"`;
   switch (shape.shape) {
     case 'rectangle':
       return `<rect ${rectangle(shape)} rx="${number(Math.min(8, w / 4, h / 4))}" ${paint}/>`;
