@@ -1,6 +1,6 @@
 /**
- * Depth and repeated keys of JSON, measured without recursion, so that the depth limit holds before anything that
- * recurses (JSON.stringify, structuredClone, validation) sees the value. JSON.parse itself is safe at any depth.
+ * Depth and repeated keys of JSON. The depth limit holds before anything that recurses without one sees the value
+ * (JSON.stringify, structuredClone, validation); JSON.parse itself is safe at any depth.
  */
 import { MAX_DEPTH } from './limits.ts';
 
@@ -8,62 +8,59 @@ const QUOTE = 34;
 const COLON = 58;
 const BACKSLASH = 92;
 
-export interface TextMeasure {
-  /** Deepest nesting; a number or string alone has 0. */
-  depth: number;
-  /** `key: value` pairs as written, repeated keys included. */
-  keys: number;
+/** What `countKeys` returns for a value that nests deeper than MAX_DEPTH. */
+export const TOO_DEEP = -1;
+
+/** Keys in a value, nested ones included, or TOO_DEEP. A cycle is too deep; the first branch that is ends the walk. */
+export function countKeys(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth >= MAX_DEPTH) return TOO_DEEP;
+  return Array.isArray(value) ? countInList(value, depth) : countInRecord(value as Record<string, unknown>, depth);
 }
 
-/** Measures text that JSON.parse has accepted. Linear in its length. */
-export function measureText(text: string): TextMeasure {
-  let depth = 0;
-  let deepest = 0;
+function countInList(list: readonly unknown[], depth: number): number {
+  let count = 0;
+  for (const item of list) {
+    const inside = countKeys(item, depth + 1);
+    if (inside === TOO_DEEP) return TOO_DEEP;
+    count += inside;
+  }
+  return count;
+}
+
+function countInRecord(record: Record<string, unknown>, depth: number): number {
+  let count = 0;
+  for (const key in record) {
+    count++;
+    const child = record[key];
+    if (typeof child !== 'object') continue;
+    const inside = countKeys(child, depth + 1);
+    if (inside === TOO_DEEP) return TOO_DEEP;
+    count += inside;
+  }
+  return count;
+}
+
+/** Whether JSON text writes more `key: value` pairs than its value has keys, so that one key hides another. */
+export function hidesKeys(text: string, keys: number): boolean {
+  let colons = 0;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) === COLON) colons++;
+  return colons > keys && countWrittenKeys(text) > keys;
+}
+
+/** Colons outside of strings, in text that JSON.parse has accepted. */
+function countWrittenKeys(text: string): number {
   let keys = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = closingQuote(text, i);
     else if (code === COLON) keys++;
-    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
-    else if (code === 125 || code === 93) depth--;
   }
-  return { depth: deepest, keys };
+  return keys;
 }
 
 function closingQuote(text: string, open: number): number {
   let i = open + 1;
-  while (i < text.length) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE) return i;
-    i += code === BACKSLASH ? 2 : 1;
-  }
+  while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
   return i;
-}
-
-/** Keys that a value holds, nested ones included. The value's depth must have been checked before. */
-export function countKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value as unknown[]) count += countKeys(item);
-    return count;
-  }
-  const record = value as Record<string, unknown>;
-  for (const key in record) {
-    count++;
-    const child = record[key];
-    if (typeof child === 'object') count += countKeys(child);
-  }
-  return count;
-}
-
-/** Whether objects and arrays nest deeper than MAX_DEPTH (a cycle does). Stops at the first branch that is too deep. */
-export function isTooDeep(value: unknown): boolean {
-  const stack: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    if (typeof top.value !== 'object' || top.value === null) continue;
-    if (top.depth >= MAX_DEPTH) return true;
-    for (const child of Object.values(top.value) as unknown[]) stack.push({ value: child, depth: top.depth + 1 });
-  }
-  return false;
 }

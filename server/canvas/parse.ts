@@ -20,8 +20,8 @@
 import type { ActionError, ParseInfo } from '../../schemas/reward.ts';
 import { extract, type Extraction } from './extract.ts';
 import type { Reading } from './json-reader.ts';
-import { MAX_COMPLETION_LENGTH, MAX_DEPTH } from './limits.ts';
-import { countKeys, isTooDeep, measureText } from './measure.ts';
+import { MAX_COMPLETION_LENGTH } from './limits.ts';
+import { countKeys, hidesKeys, TOO_DEEP } from './measure.ts';
 import {
   ARTICLE_INVALID_JSON,
   completionTooLong,
@@ -69,6 +69,7 @@ function none(error: ActionError, candidates = 0, truncated = false): Found {
 
 /** The value of a text, or undefined when it is not JSON (JSON itself has no undefined). */
 function tryJson(text: string): unknown {
+  if (!hasJsonEnds(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -76,11 +77,28 @@ function tryJson(text: string): unknown {
   }
 }
 
+/** False for most texts that are not JSON, such as prose or a cut object, without the cost of an exception. */
+function hasJsonEnds(text: string): boolean {
+  let first = 0;
+  while (isJsonSpace(text.charCodeAt(first))) first++;
+  let last = text.length - 1;
+  while (last > first && isJsonSpace(text.charCodeAt(last))) last--;
+  const open = text[first];
+  if (open === '{') return text[last] === '}';
+  if (open === '[') return text[last] === ']';
+  return open !== undefined && '"-0123456789tfn'.includes(open);
+}
+
+function isJsonSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
 /** Checks depth and repeated keys of JSON text, and says how it was found. */
 function found(text: string, value: unknown, info: Omit<ParseInfo, 'duplicate_keys'>): Found {
-  const measure = measureText(text);
-  if (measure.depth > MAX_DEPTH) return none(nestedTooDeep(), info.candidates, info.truncated);
-  return { value, info: { ...info, duplicate_keys: measure.keys > countKeys(value) } };
+  const keys = countKeys(value);
+  if (keys === TOO_DEEP) return none(nestedTooDeep(), info.candidates, info.truncated);
+  const { outcome, candidates, truncated } = info;
+  return { value, info: { outcome, candidates, truncated, duplicate_keys: hidesKeys(text, keys) } };
 }
 
 function findAsArticle(completion: string): Found {
@@ -154,7 +172,7 @@ function isInvisible(code: number): boolean {
 
 function findInValue(value: unknown, options: ParseOptions): Found {
   if (typeof value !== 'object') return none(parseError('no_json', options.style));
-  if (isTooDeep(value)) return none(nestedTooDeep());
+  if (countKeys(value) === TOO_DEEP) return none(nestedTooDeep());
   const lenient = options.style === 'lenient';
   const truncated = lenient && options.finish_reason === 'length';
   const outcome = lenient ? outcomeOf(value, truncated) : 'strict';
