@@ -43,6 +43,8 @@ export type Observation = z.infer<typeof Observation>;
  */
 export const State = z.strictObject({
   version: z.literal(STATE_VERSION),
+  suite_version: z.number().int().describe('Version of the task suite the episode began with'),
+  reward_version: z.number().int().describe('Version of the reward preset the episode began with'),
   task_id: z.string().optional(),
   task: InlineTask.optional(),
   episode_id: z.string().optional(),

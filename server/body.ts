@@ -1,0 +1,96 @@
+/** Reading a request's body: its size while it comes in, its encoding, its depth before anything recursive sees it. */
+import { ApiError } from './errors.ts';
+
+/** Deepest nesting of a body. A state needs 5; nested model output counts too, where it is sent parsed. */
+export const MAX_BODY_DEPTH = 64;
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError('body_too_large', `body must be at most ${limit} bytes; send less, or more requests`, {
+    place: ['body'],
+  });
+}
+
+/**
+ * The bytes of a body.
+ * @throws ApiError body_too_large as soon as that is known, body_cut when the client goes away.
+ */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const encoding = request.headers.get('content-encoding');
+  if (encoding !== null && encoding !== 'identity') {
+    throw new ApiError('unsupported_encoding', `send the body without Content-Encoding (it is ${encoding})`, {
+      place: ['body'],
+    });
+  }
+  const announced = request.headers.get('content-length');
+  if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
+  try {
+    return announced === null ? await readStream(request, limit) : new Uint8Array(await request.arrayBuffer());
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError('body_cut', 'the body ended before it was complete', { place: ['body'] });
+  }
+}
+
+/** Reads a body of unknown length, no further than the limit. */
+async function readStream(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether JSON text nests deeper than `max`; stops where it does. Reads any bytes, well-formed or not. */
+export function isDeeperThan(json: Uint8Array, max: number): boolean {
+  const size = json.length;
+  let depth = 0;
+  for (let i = 0; i < size; i++) {
+    const byte = json[i]!;
+    if (byte === QUOTE) {
+      for (i++; i < size && json[i] !== QUOTE; i++) if (json[i] === BACKSLASH) i++;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > max) return true;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--;
+    }
+  }
+  return false;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8';
+    const hint = /\b(NaN|-?Infinity)\b/.test(reason) ? '; JSON has no NaN or Infinity, send null or leave it out' : '';
+    throw new ApiError('not_json', `body must be JSON: ${reason}${hint}`, { place: ['body'] });
+  }
+}
+
+/**
+ * The JSON object in a body; an empty body is `{}` where that is allowed.
+ * @throws ApiError not_json, too_deep, not_an_object.
+ */
+export function parseBody(bytes: Uint8Array, allowEmpty: boolean): Record<string, unknown> {
+  if (bytes.length === 0) {
+    if (allowEmpty) return {};
+    throw new ApiError('not_json', 'body is empty; send a JSON object', { place: ['body'] });
+  }
+  if (isDeeperThan(bytes, MAX_BODY_DEPTH)) {
+    throw new ApiError('too_deep', `body must not nest deeper than ${MAX_BODY_DEPTH} levels`, { place: ['body'] });
+  }
+  const value = parseJson(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+    throw new ApiError('not_an_object', `body must be an object, not ${kind}`, { place: ['body'] });
+  }
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,85 @@
+/** Scoring without an episode: one completion with reasons, or a batch. Pure functions of the request. */
+import { EMPTY_CANVAS } from '../schemas/canvas.ts';
+import { toModelOutput, toPromptText } from '../schemas/completion.ts';
+import type { RewardRequest, ScoreRequest } from '../schemas/requests.ts';
+import type { ScoreResponse } from '../schemas/responses.ts';
+import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
+import { DEFAULT_CANVAS_SIZE, type ScoredTask } from '../schemas/task.ts';
+import { drawOptions } from './episode.ts';
+import { ApiError } from './errors.ts';
+import { findTask, resolveInline, resolveTask } from './resolve.ts';
+import { draw, scoreDrawing } from './reward/score.ts';
+
+const START = { canvas: EMPTY_CANVAS, selected: [] };
+
+/**
+ * Scores one completion.
+ * @throws ApiError invalid_request, unknown_task.
+ */
+export function reward(request: RewardRequest): RewardResult {
+  const { task_id, task, prompt } = request;
+  const resolved = resolveTask({ task_id, task, prompt: prompt === undefined ? undefined : toPromptText(prompt) });
+  if (!resolved) {
+    throw new ApiError('invalid_request', 'give one of prompt, task_id and task', { place: ['body', 'prompt'] });
+  }
+  const preset = request.reward ?? DEFAULT_PRESET;
+  const options = drawOptions(preset, request.action_set ?? 'core', request.finish_reason);
+  return scoreDrawing(resolved.scored, draw(toModelOutput(request.completion), START, options), preset);
+}
+
+function assertColumns(request: ScoreRequest): void {
+  const { prompts, completions, context } = request;
+  const columns = { prompts, completions, 'context.task_id': context?.task_id, 'context.task': context?.task };
+  const given = Object.entries(columns).filter((column) => column[1] !== undefined) as [string, unknown[]][];
+  const odd = given.find(([, column]) => column.length !== completions.length);
+  if (!odd) return;
+  const lengths = given.map(([name, column]) => `${name} ${column.length}`).join(', ');
+  throw new ApiError('unequal_columns', `columns must be of equal length, not ${lengths}`, {
+    place: ['body', ...odd[0].split('.')],
+  });
+}
+
+/** The task of item `i`: the suite task if it names one, else the inline task, else its prompt. */
+function taskOfItem({ prompts, context }: ScoreRequest, i: number): ScoredTask {
+  const taskId = context?.task_id?.[i];
+  if (taskId != null) return findTask(taskId, ['body', 'context', 'task_id', i]);
+  const task = context?.task?.[i];
+  if (task != null) return resolveInline(task, ['body', 'context', 'task', i]).scored;
+  const prompt = prompts?.[i];
+  if (prompt !== undefined) return { prompt: toPromptText(prompt), canvas: DEFAULT_CANVAS_SIZE };
+  throw new ApiError('invalid_request', `item ${i} has no prompt, task_id or task`, { place: ['body', 'prompts', i] });
+}
+
+/** Told of an item that could not be scored, which is a fault of the server. */
+export type ReportFault = (error: unknown) => void;
+
+/**
+ * Scores a batch, in order. An item whose scoring fails gets null, and the others their rewards.
+ * @throws ApiError unequal_columns, invalid_request, unknown_task; nothing is scored then.
+ */
+export function score(request: ScoreRequest, report: ReportFault): ScoreResponse {
+  assertColumns(request);
+  const preset = request.reward ?? DEFAULT_PRESET;
+  const options = drawOptions(preset, request.action_set ?? 'core');
+  const tasks = request.completions.map((_, i) => taskOfItem(request, i));
+  const answer: ScoreResponse = {
+    rewards: [],
+    preset: { name: preset, version: PRESET_VERSIONS[preset] },
+    components: [],
+    errors: [],
+  };
+  request.completions.forEach((completion, i) => {
+    try {
+      const result = scoreDrawing(tasks[i]!, draw(toModelOutput(completion), START, options), preset);
+      answer.rewards.push(result.reward);
+      answer.components.push(result.components);
+      answer.errors.push(result.errors);
+    } catch (error) {
+      report(error);
+      answer.rewards.push(null);
+      answer.components.push({});
+      answer.errors.push([{ code: 'internal', message: 'the server could not score this completion' }]);
+    }
+  });
+  return answer;
+}

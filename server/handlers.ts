@@ -1,0 +1,171 @@
+/** One function for each route, from the valid request to the answer. Everything about HTTP itself is in app.ts. */
+import { randomBytes } from 'node:crypto';
+import { Action } from '../schemas/action.ts';
+import { EMPTY_CANVAS, type Canvas, type CanvasSize } from '../schemas/canvas.ts';
+import { toModelOutput } from '../schemas/completion.ts';
+import { Observation, State } from '../schemas/episode.ts';
+import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
+import type { RenderRequest, TasksQuery } from '../schemas/requests.ts';
+import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
+import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
+import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
+import { ABOUT } from './about.ts';
+import { drawOptions, needsSeed, type reset, type step } from './episode.ts';
+import { ApiError } from './errors.ts';
+import type { reward, score } from './grade.ts';
+import type { Metrics } from './metrics.ts';
+import { docsPage } from './pages/docs.ts';
+import { rootPage } from './pages/root.ts';
+import type { render } from './render/index.ts';
+import { findTask } from './resolve.ts';
+import { draw } from './reward/draw.ts';
+import { assertCanvas, type Signer } from './state.ts';
+import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
+
+/** The pure functions the routes rest on. */
+export interface Environment {
+  reset: typeof reset;
+  step: typeof step;
+  reward: typeof reward;
+  score: typeof score;
+  render: typeof render;
+}
+
+/** An answer that is sent as it is. */
+export class Raw {
+  readonly content_type: string;
+  readonly body: string | Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(content_type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) {
+    this.content_type = content_type;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export interface Call {
+  headers: { get(name: string): string | null };
+}
+
+type Answer<K extends RouteId> = RouteAnswer<K> | Raw;
+export type Handlers = {
+  [K in RouteId]: (request: RouteRequest<K>, call: Call) => Answer<K> | Promise<Answer<K>>;
+};
+
+export interface Context {
+  environment: Environment;
+  signer: Signer;
+  metrics: Metrics;
+  /** Told of every fault of the server. */
+  report: (error: unknown) => void;
+}
+
+/** A seed nobody chose: 53 bits, so that it survives as a JSON number too. */
+function pickSeed(): string {
+  return (randomBytes(8).readBigUInt64BE() >> 11n).toString();
+}
+
+function tasksPage({ limit = 100, offset = 0, ...filter }: TasksQuery): TasksResponse {
+  return { ...listTasks({ ...filter, limit, offset }), limit, offset };
+}
+
+const RENDERED = ['state', 'canvas', 'actions', 'completion'] as const;
+
+/** The canvas a render request means, and the drawing area it brings with it. */
+function canvasOf(request: RenderRequest, signer: Signer): { canvas: Canvas; size?: CanvasSize | undefined } {
+  const given = RENDERED.filter((key) => request[key] !== undefined);
+  if (given.length !== 1) {
+    throw new ApiError('invalid_request', `give one of ${RENDERED.join(', ')}, not ${given.join(' and ') || 'none'}`, {
+      place: ['body', given[1] ?? 'state'],
+    });
+  }
+  const { state, canvas, actions, completion } = request;
+  if (state) {
+    signer.assertUnchanged(state);
+    assertCanvas(state.canvas, ['body', 'state', 'canvas']);
+    const size =
+      state.task_id === undefined ? state.task?.canvas : findTask(state.task_id, ['body', 'state', 'task_id']).canvas;
+    return { canvas: state.canvas, size };
+  }
+  if (canvas) {
+    assertCanvas(canvas, ['body', 'canvas']);
+    return { canvas };
+  }
+  const output = completion === undefined ? { actions } : toModelOutput(completion);
+  const drawing = draw(output, { canvas: EMPTY_CANVAS, selected: [] }, drawOptions('graded', 'editor'));
+  return { canvas: drawing.apply?.canvas ?? EMPTY_CANVAS };
+}
+
+async function renderCanvas(request: RenderRequest, { signer, environment }: Context): Promise<Raw> {
+  const { canvas, size } = canvasOf(request, signer);
+  const options = { size: request.canvas_size ?? size };
+  const { content_type, body, missing_glyphs } = await environment.render(canvas, request.format ?? 'svg', options);
+  const missing = missing_glyphs.length > 0 ? { 'x-missing-glyphs': String(missing_glyphs.length) } : {};
+  return new Raw(content_type, body, missing);
+}
+
+function metadata(signer: Signer): MetadataResponse {
+  return {
+    ...ABOUT,
+    readme_content: null,
+    author: null,
+    documentation_url: null,
+    suite_version: SUITE_VERSION,
+    presets: PRESETS.map((name) => ({ name, version: PRESET_VERSIONS[name] })),
+    default_preset: DEFAULT_PRESET,
+    signed_states: signer.isSigning,
+  };
+}
+
+function rootIndex(): RootResponse {
+  const routes = ROUTE_IDS.map((id) => ROUTES[id]).map(({ method, path, summary }) => ({ method, path, summary }));
+  return { name: ABOUT.name, version: ABOUT.version, docs: '/docs', openapi: '/openapi.json', routes };
+}
+
+function once<T>(create: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: create() }).value;
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+export function createHandlers(context: Context): Handlers {
+  const { environment, signer, metrics } = context;
+  const openApi = once(() => createOpenApi(ABOUT) as RouteAnswer<'openapi'>);
+  const docs = once(() => docsPage(openApi()));
+  const schemas = once(() => ({
+    action: toStandaloneSchema(Action),
+    observation: toStandaloneSchema(Observation),
+    state: toStandaloneSchema(State),
+  }));
+  return {
+    reset: ({ body }) =>
+      environment.reset(needsSeed(body) && body.seed == null ? { ...body, seed: pickSeed() } : body, signer),
+    step: ({ body }) => {
+      const answer = environment.step(body, signer);
+      metrics.countCompletions(answer.state.reward, 1);
+      return answer;
+    },
+    reward: ({ body }) => {
+      const answer = environment.reward(body);
+      metrics.countCompletions(answer.preset.name, 1);
+      return answer;
+    },
+    score: ({ body }) => {
+      const answer = environment.score(body, context.report);
+      metrics.countCompletions(answer.preset.name, answer.rewards.length);
+      return answer;
+    },
+    render: ({ body }) => renderCanvas(body, context),
+    tasks: ({ query }) => tasksPage(query),
+    task: ({ params }) => toPublicTask(findTask(params.task_id, ['path', 'task_id'], 404)),
+    schema: schemas,
+    metadata: () => metadata(signer),
+    health: () => ({ status: 'healthy', version: ABOUT.version }),
+    openapi: openApi,
+    docs: () => new Raw(HTML, docs()),
+    metrics: () => new Raw('text/plain; version=0.0.4; charset=utf-8', metrics.toText()),
+    root: (_, { headers }) =>
+      headers.get('accept')?.includes('text/html') ? new Raw(HTML, rootPage(), { vary: 'accept' }) : rootIndex(),
+  };
+}

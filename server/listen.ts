@@ -1,0 +1,119 @@
+/** One HTTP server in this process: its socket, its time limits, what it says to broken HTTP, and its graceful end. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import { createApp } from './app.ts';
+import { ApiError, toErrorBody } from './errors.ts';
+import type { ServerSettings } from './settings.ts';
+
+/** Longer than the 60 s of common load balancers and Python clients, which reuse a connection until then. */
+const KEEP_ALIVE_MS = 75_000;
+const BACKLOG = 4096;
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  /** Takes no more connections, lets running requests end until the deadline, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+/** What Node's HTTP parser refuses, before there is a request. */
+function toApiError(error: NodeJS.ErrnoException): ApiError {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('body_timeout', 'the request took too long to come in; send it faster, or in smaller parts');
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('headers_too_large', 'the headers are larger than 16 KiB');
+    case 'HPE_INVALID_EOF_STATE':
+      return new ApiError('body_cut', 'the request ended before it was complete');
+    default:
+      return new ApiError('bad_http', 'this is not an HTTP/1.1 request');
+  }
+}
+
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const refusal = toApiError(error);
+  const body = JSON.stringify(toErrorBody(refusal));
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${refusal.code}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function configure(server: Server, settings: ServerSettings): void {
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = Math.min(KEEP_ALIVE_MS + 5000, settings.request_timeout * 1000);
+  server.maxConnections = settings.max_connections;
+  server.on('clientError', answerBrokenRequest);
+  server.on('connection', (socket: Socket) => socket.setNoDelay(true));
+}
+
+function listenAt(server: Server, { host, port }: ServerSettings): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off('error', reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+/** How often idle connections are looked for while the server closes. */
+const CLOSE_POLL_MS = 25;
+
+function closeGracefully(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const poll = setInterval(() => {
+      server.closeIdleConnections();
+    }, CLOSE_POLL_MS);
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+    }, deadlineMs);
+    server.close(() => {
+      clearInterval(poll);
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+export function toUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/**
+ * Listens with the settings' app.
+ * @throws the socket's error, e.g. EADDRINUSE.
+ */
+export async function listen(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
+  const app = createApp({
+    secret: settings.secret,
+    body_limits: { body: settings.max_body, batch: settings.max_batch_body },
+    log,
+  });
+  const timeoutMs = settings.request_timeout * 1000;
+  const options = {
+    requestTimeout: timeoutMs,
+    connectionsCheckingInterval: Math.min(1000, timeoutMs / 4),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const listener = getRequestListener(app.fetch, { hostname: 'localhost' });
+  const server = createServer(options, (request, response) => void listener(request, response));
+  configure(server, settings);
+  const { port } = await listenAt(server, settings);
+  return {
+    url: toUrl(settings.host, port),
+    port,
+    close: () => closeGracefully(server, settings.shutdown_timeout * 1000),
+  };
+}

@@ -1,0 +1,92 @@
+/** Which task a request means: one of the suite by id or by lot, one that the request brings, or a bare prompt. */
+import { closest } from 'fastest-levenshtein';
+import type { TaskFacts } from '../schemas/responses.ts';
+import {
+  DEFAULT_CANVAS_SIZE,
+  FAMILIES,
+  LEVELS,
+  SPLITS,
+  type InlineTask,
+  type ScoredTask,
+  type Task,
+} from '../schemas/task.ts';
+import { ApiError, type Place } from './errors.ts';
+import { getTask, listTasks } from './tasks/suite.ts';
+
+/** A task as the routes need it: what is scored, and what the caller may be told. */
+export interface ResolvedTask {
+  scored: ScoredTask;
+  /** null for an inline task. */
+  facts: TaskFacts | null;
+  /** The inline task as the caller sent it, undefined for one of the suite. */
+  inline: InlineTask | undefined;
+}
+
+export interface TaskChoice {
+  task_id?: string | undefined;
+  task?: InlineTask | undefined;
+  prompt?: string | undefined;
+}
+
+/** The task id nearest to one that does not exist: part by part. */
+function nearestTaskId(taskId: string): string {
+  const [split = '', family = '', level = '', index = ''] = taskId.slice(0, 200).split('.');
+  const near = [closest(split, SPLITS), closest(family, FAMILIES), closest(level, LEVELS.map(String))];
+  const candidate = [...near, /^\d{1,9}$/.test(index) ? String(Number(index)) : '0'].join('.');
+  if (getTask(candidate)) return candidate;
+  const filter = { split: SPLITS.find((name) => name === near[0]), limit: 1, offset: 0 };
+  const inFamily = listTasks({ ...filter, family: FAMILIES.find((name) => name === near[1]) });
+  return (inFamily.tasks[0] ?? listTasks(filter).tasks[0])?.task_id ?? 'train.pipeline.1.0';
+}
+
+/** A task of the suite. @throws ApiError unknown_task, naming the nearest one. */
+export function findTask(taskId: string, place: Place, status = 422): Task {
+  const task = getTask(taskId);
+  if (task) return task;
+  const near = nearestTaskId(taskId);
+  throw new ApiError(
+    'unknown_task',
+    `no task ${JSON.stringify(taskId.slice(0, 80))}; ids are <split>.<family>.<level>.<index>, the nearest is ${near}`,
+    { place, status },
+  );
+}
+
+export function toResolved(task: Task): ResolvedTask {
+  const { task_id, split, family, level, seed } = task;
+  return { scored: task, facts: { task_id, split, family, level, seed }, inline: undefined };
+}
+
+/** Refuses an expectation whose edges name no node, or whose nodes share an id. */
+function assertExpectation({ expect }: InlineTask, place: Place): void {
+  const ids = new Set<string>();
+  expect?.nodes.forEach(({ id }, i) => {
+    const at = { place: [...place, 'expect', 'nodes', i, 'id'] };
+    if (ids.has(id)) throw new ApiError('invalid_request', 'two nodes have this id; ids are unique', at);
+    ids.add(id);
+  });
+  expect?.edges.forEach((edge, i) => {
+    for (const end of ['from', 'to'] as const) {
+      if (ids.has(edge[end])) continue;
+      const at = { place: [...place, 'expect', 'edges', i, end] };
+      throw new ApiError('invalid_request', `no node has the id ${JSON.stringify(edge[end].slice(0, 60))}`, at);
+    }
+  });
+}
+
+export function resolveInline(inline: InlineTask, place: Place): ResolvedTask {
+  assertExpectation(inline, place);
+  return { scored: { ...inline, canvas: inline.canvas ?? DEFAULT_CANVAS_SIZE }, facts: null, inline };
+}
+
+/** The one task a request names; undefined when it names none. @throws ApiError when it names two. */
+export function resolveTask(choice: TaskChoice): ResolvedTask | undefined {
+  const named = (['task_id', 'task', 'prompt'] as const).filter((key) => choice[key] !== undefined);
+  if (named.length > 1) {
+    throw new ApiError('invalid_request', `give one of task_id, task and prompt, not ${named.join(' and ')}`, {
+      place: ['body', named[1]!],
+    });
+  }
+  if (choice.task_id !== undefined) return toResolved(findTask(choice.task_id, ['body', 'task_id']));
+  if (choice.task !== undefined) return resolveInline(choice.task, ['body', 'task']);
+  return choice.prompt === undefined ? undefined : resolveInline({ prompt: choice.prompt }, ['body', 'prompt']);
+}

@@ -1,0 +1,41 @@
+/** Settings of `canvas-gym serve`. */
+import { z } from 'zod';
+
+const seconds = (value: number, description: string) =>
+  z.number().positive().max(86_400).default(value).meta({ description, unit: 'seconds' });
+const bytes = (value: number, description: string) =>
+  z
+    .number()
+    .int()
+    .min(1024)
+    .max(2 ** 30)
+    .default(value)
+    .meta({ description, unit: 'bytes' });
+
+export const ServerSettings = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen at; 0.0.0.0 for every interface'),
+  port: z.number().int().min(0).max(65_535).default(8000).describe('Port to listen at; 0 takes a free one'),
+  workers: z
+    .number()
+    .int()
+    .min(1)
+    .max(256)
+    .default(1)
+    .meta({ description: 'Processes that share the port', unit: 'processes' }),
+  secret: z.string().min(8).optional().meta({
+    description: 'Signs the states, so that a changed one is refused; the same for all replicas',
+    secret: true,
+  }),
+  max_body: bytes(2 ** 20, 'Largest request body'),
+  max_batch_body: bytes(32 * 2 ** 20, 'Largest request body of /score'),
+  max_connections: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(4096)
+    .meta({ description: 'Connections open at a time, in each process', unit: 'connections' }),
+  request_timeout: seconds(30, 'Time a request may take to come in'),
+  shutdown_timeout: seconds(5, 'Time that running requests get after SIGTERM'),
+});
+export type ServerSettings = z.output<typeof ServerSettings>;
