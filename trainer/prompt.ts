@@ -1,21 +1,28 @@
 /**
- * What the policy reads: an observation as text. One turn: the user's request and a line break. Later turns also see
+ * What the policy reads: an observation as text. First turn: the user's request and a line break. Later turns also see
  * the canvas (as the actions that would draw it, so that every word keeps its tokens) and the validator's output.
  */
-import type { Canvas } from '../schemas/canvas.ts';
+import type { Canvas, CanvasSize } from '../schemas/canvas.ts';
 import type { Observation } from '../schemas/episode.ts';
-import { DEFAULT_CANVAS_SIZE } from '../schemas/task.ts';
+import { DEFAULT_CANVAS_SIZE, type PublicTask } from '../schemas/task.ts';
 
 export function toPolicyPrompt(observation: Observation): string {
-  const size = observation.canvas_size;
-  const isDefault = size.w === DEFAULT_CANVAS_SIZE.w && size.h === DEFAULT_CANVAS_SIZE.h;
-  const lines = [observation.prompt];
-  if (!isDefault) lines.push(`Canvas: ${size.w} x ${size.h}.`);
+  const lines = firstLines(observation.prompt, observation.canvas_size);
   if (observation.turn > 0) {
     lines.push(`Drawn: ${JSON.stringify({ actions: toActions(observation.canvas) })}`);
     lines.push(`Errors: ${observation.errors.map((error) => error.message).join('; ') || 'none'}.`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What the policy reads of a task before anything is drawn. */
+export function toFirstPrompt(task: PublicTask): string {
+  return `${firstLines(task.prompt, task.canvas).join('\n')}\n`;
+}
+
+function firstLines(prompt: string, size: CanvasSize): string[] {
+  const isDefault = size.w === DEFAULT_CANVAS_SIZE.w && size.h === DEFAULT_CANVAS_SIZE.h;
+  return isDefault ? [prompt] : [prompt, `Canvas: ${size.w} x ${size.h}.`];
 }
 
 /** The actions that draw a canvas from nothing. */

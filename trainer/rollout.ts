@@ -5,12 +5,11 @@
  * `state`. Turns of different episodes are independent requests; only the policy's own batch holds them together.
  */
 import pMap from 'p-map';
-import type { createClient } from '../clients/ts/index.ts';
+import type { Client } from '../clients/ts/index.ts';
+import type { Turn } from '../clients/store/index.ts';
 import type { ActionSet } from '../schemas/action.ts';
 import type { Observation, State, StopReason } from '../schemas/episode.ts';
 import type { Preset } from '../schemas/reward.ts';
-
-export type Client = ReturnType<typeof createClient>;
 
 /** What a policy says to one observation. Ids and log-probs are those of the act of sampling, never recomputed. */
 export interface Completion {
@@ -25,18 +24,19 @@ export interface Completion {
 /** One completion for each observation, in order. */
 export type Policy = (observations: readonly Observation[]) => Completion[] | Promise<Completion[]>;
 
-export interface Turn {
-  observation: Observation;
+/** A turn with what the policy sampled; the log's row of it is made by clients/store. */
+export interface PolicyTurn extends Turn {
   completion: Completion;
   reward: number;
-  next_observation: Observation;
-  info: Record<string, unknown>;
 }
 
 export interface Trajectory {
   task_id: string;
+  /** Names the group within its rollout. */
   group_id: string;
-  turns: Turn[];
+  /** Place within the group, from 0. */
+  member: number;
+  turns: PolicyTurn[];
   terminated: boolean;
   truncated: boolean;
   stop_reason: StopReason;
@@ -93,12 +93,13 @@ async function startGroup(
   { reward, action_set, max_turns, group_size }: RolloutOptions,
 ): Promise<Episode[]> {
   const { observation, state } = await client.reset({ task_id: taskId, reward, action_set, max_turns });
-  return Array.from({ length: group_size }, () => ({
+  return Array.from({ length: group_size }, (_, member) => ({
     observation,
     state,
     trajectory: {
       task_id: taskId,
       group_id: `${index}:${taskId}`,
+      member,
       turns: [],
       terminated: false,
       truncated: false,

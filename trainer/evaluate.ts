@@ -1,0 +1,103 @@
+/**
+ * Evaluation: policies play the same tasks, which none of them was trained on, and are scored under every preset.
+ *
+ * The episodes are played under `graded`; the same completions are then sent to /score under the other presets, so one
+ * row of the table compares rewards and one column compares policies. All comparisons are paired by task.
+ */
+import type { Client } from '../clients/ts/index.ts';
+import { PRESETS, type Preset } from '../schemas/reward.ts';
+import type { Family, Level, Split } from '../schemas/task.ts';
+import { rollout, type Policy, type Trajectory } from './rollout.ts';
+import { mean, pairedDifference, standardError, type PairedDifference } from './statistics.ts';
+
+/** The preset under which the episodes are played. */
+const PLAYED_PRESET: Preset = 'graded';
+
+export interface PolicyEvaluation {
+  policy: string;
+  trajectories: Trajectory[];
+  /** Rewards by preset, [task], in the order of the tasks. */
+  rewards: Record<Preset, number[]>;
+  /** Share of completions that are one strict JSON object of valid, accepted actions. */
+  valid_json: number;
+}
+
+export interface EvaluationRow {
+  policy: string;
+  tasks: number;
+  valid_json: number;
+  mean: Record<Preset, number>;
+  standard_error: Record<Preset, number>;
+}
+
+/** Task ids for an evaluation: level by level and family by family in turn, the lowest indices first. */
+export async function chooseTasks(
+  client: Client,
+  { split, levels, count }: { split: Split; levels: readonly Level[]; count: number },
+): Promise<string[]> {
+  const pages = await Promise.all(levels.map((level) => client.tasks({ split, level, limit: 1000 })));
+  const queues = new Map<string, string[]>();
+  for (const task of pages.flatMap((page) => page.tasks)) {
+    const key = `${task.level}.${task.family satisfies Family}`;
+    queues.set(key, [...(queues.get(key) ?? []), task.task_id]);
+  }
+  const chosen: string[] = [];
+  for (let i = 0; chosen.length < count; i++) {
+    const round = [...queues.values()].flatMap((queue) => queue[i] ?? []);
+    if (round.length === 0) break;
+    chosen.push(...round);
+  }
+  return chosen.slice(0, count);
+}
+
+/** Plays one episode of each task and scores its completions under every preset. */
+export async function evaluatePolicy(
+  client: Client,
+  name: string,
+  policy: Policy,
+  taskIds: readonly string[],
+  onProgress: (done: number) => void = () => undefined,
+): Promise<PolicyEvaluation> {
+  const trajectories: Trajectory[] = [];
+  for (let start = 0; start < taskIds.length; start += 64) {
+    const part = taskIds.slice(start, start + 64);
+    const options = { reward: PLAYED_PRESET, action_set: 'core', max_turns: 1, group_size: 1 } as const;
+    trajectories.push(...(await rollout(client, policy, part, options)));
+    onProgress(trajectories.length);
+  }
+  const rewards = Object.fromEntries(
+    await Promise.all(PRESETS.map(async (preset) => [preset, await scoreAll(client, trajectories, preset)] as const)),
+  ) as Record<Preset, number[]>;
+  return { policy: name, trajectories, rewards, valid_json: mean(trajectories.map(isValid).map(Number)) };
+}
+
+async function scoreAll(client: Client, trajectories: readonly Trajectory[], reward: Preset): Promise<number[]> {
+  if (reward === PLAYED_PRESET) return trajectories.map((trajectory) => trajectory.episode_return);
+  const answer = await client.score({
+    prompts: trajectories.map((trajectory) => trajectory.turns[0]!.observation.prompt),
+    completions: trajectories.map((trajectory) => trajectory.turns[0]!.completion.text),
+    context: { task_id: trajectories.map((trajectory) => trajectory.task_id) },
+    reward,
+  });
+  return answer.rewards.map((value, i) => {
+    if (value === null) throw new Error(`the server could not score ${trajectories[i]!.task_id} under ${reward}`);
+    return value;
+  });
+}
+
+function isValid({ turns }: Trajectory): boolean {
+  const { parse, schema, render } = turns.at(-1)!.next_observation.reward_components;
+  return parse === 1 && schema === 1 && render === 1;
+}
+
+/** The row of a policy in the table of rewards. */
+export function toRow({ policy, rewards, valid_json }: PolicyEvaluation): EvaluationRow {
+  const each = (f: (values: number[]) => number): Record<Preset, number> =>
+    Object.fromEntries(PRESETS.map((preset) => [preset, f(rewards[preset])])) as Record<Preset, number>;
+  return { policy, tasks: rewards.graded.length, valid_json, mean: each(mean), standard_error: each(standardError) };
+}
+
+/** How far policy `a` is above policy `b` on the same tasks. */
+export function comparePolicies(a: PolicyEvaluation, b: PolicyEvaluation, preset: Preset): PairedDifference {
+  return pairedDifference(a.rewards[preset], b.rewards[preset]);
+}
