@@ -135,7 +135,12 @@ function createFolder(root: string, command: string): string {
   const name = newRunId(command, new Date());
   for (let number = 1; ; number++) {
     const run_id = number === 1 ? name : `${name}-${number}`;
-    if (createdAnew(() => mkdirSync(join(root, run_id)))) return run_id;
+    if (
+      createdAnew(() => {
+        mkdirSync(join(root, run_id));
+      })
+    )
+      return run_id;
   }
 }
 
