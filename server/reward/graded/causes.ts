@@ -1,0 +1,276 @@
+/** What made each component of a graded reward less than perfect, and the advice that goes with it. */
+import type { ApplyResult } from '../../canvas/types.ts';
+import { innerBox, layoutLabel, LINE_HEIGHT_PX, outerBox } from '../text.ts';
+import type { ExpectedGraph } from './expectation.ts';
+import type { GradedParts } from './formula.ts';
+import type { Layout, LayoutTerm } from './layout.ts';
+import { type Link, nodeSimilarity } from './match.ts';
+import type { Structure } from './structure.ts';
+import type { Fault, SeenShape } from './visibility.ts';
+
+/** A cause of a component's loss; `weight` is its share against the other causes of that component. */
+export interface Cause {
+  /** Stable, for programs. */
+  readonly code: string;
+  readonly weight: number;
+  /** Written only for the reasons that are kept. */
+  readonly message: () => string;
+}
+
+/** What was found in a drawing, besides its structure. */
+export interface Findings {
+  readonly parts: GradedParts;
+  readonly apply: ApplyResult;
+  readonly shapes: readonly SeenShape[];
+  readonly links: readonly Link[];
+  readonly layout: Layout;
+  readonly stuffed: readonly SeenShape[];
+}
+
+const MOST_NAME_LENGTH = 40;
+const MOST_NAMED = 5;
+
+/** The first few items, and how many more there are. */
+function firstFew(items: readonly string[]): string {
+  const more = items.length - MOST_NAMED;
+  return items.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** A name as it stands in a message. */
+function quoted(name: string): string {
+  const plain = name.replaceAll(/\s+/g, ' ').trim();
+  return `"${plain.length > MOST_NAME_LENGTH ? `${plain.slice(0, MOST_NAME_LENGTH)}...` : plain}"`;
+}
+
+export const idsOf = (shapes: readonly SeenShape[], indices: readonly number[]): string =>
+  firstFew(indices.map((index) => quoted(shapes[index]!.id)));
+
+const cause = (code: string, weight: number, message: () => string): Cause => ({ code, weight, message });
+
+// ---- Format
+
+export function formatCauses({ apply, parts }: Findings, component: 'parse' | 'schema' | 'render'): Cause[] {
+  if (parts.format[component] === 1) return [];
+  if (component === 'parse') {
+    return [cause('not_only_json', 1, () => 'answer with the JSON object alone: no prose, no code fence, no comment')];
+  }
+  if (component === 'render' && apply.canvas.shapes.length === 0) {
+    return [cause('empty_canvas', 1, () => 'the canvas is empty: create shapes')];
+  }
+  const { errors, counts } = apply;
+  const refused = (): string => `${errors.length} of ${counts.actions} actions were refused: `;
+  return [
+    cause(
+      'refused_actions',
+      1,
+      () =>
+        refused() +
+        errors
+          .slice(0, 3)
+          .map(({ message }) => message)
+          .join('; '),
+    ),
+  ];
+}
+
+// ---- Nodes
+
+const HIDDEN: Readonly<Record<Fault, string>> = {
+  unlabelled: 'give it a label',
+  too_small: 'make it at least 24 x 16 px',
+  outside_canvas: 'move it inside the canvas',
+  covered: 'another shape covers it: move them apart',
+  text_overflow: 'its label does not fit',
+};
+
+export function nodeCauses({ parts, shapes }: Findings, graph: ExpectedGraph, structure: Structure): Cause[] {
+  if (parts.structure.node === 1) return [];
+  const { shapeOf, value, sim } = structure.match;
+  const missing: string[] = [];
+  const hidden: string[] = [];
+  const differing: string[] = [];
+  const bare: string[] = [];
+  const overflowing: SeenShape[] = [];
+  let [differs, overflows, bares] = [0, 0, 0];
+  graph.nodes.forEach((node, i) => {
+    const shape = shapes[shapeOf[i]!];
+    if (shape === undefined) {
+      const unseen = shapes.find((other) => other.vis === 0 && nodeSimilarity(node, other) > 0);
+      if (unseen?.fault === undefined) missing.push(quoted(node.name));
+      else hidden.push(`${quoted(unseen.id)} (${HIDDEN[unseen.fault]})`);
+      return;
+    }
+    if (sim[i]! < 1) {
+      differs += 1 - sim[i]!;
+      differing.push(`${quoted(shape.text)} should be ${quoted(node.name)}`);
+    }
+    if (shape.vis < 1) {
+      overflows += sim[i]! * (1 - shape.vis);
+      overflowing.push(shape);
+    }
+    const bareLoss = sim[i]! * shape.vis - value[i]!;
+    if (bareLoss > 1e-9) {
+      bares += bareLoss;
+      bare.push(quoted(shape.id));
+    }
+  });
+  return [
+    cause('missing_shape', missing.length, () => `these are missing; create a shape for each: ${firstFew(missing)}`),
+    cause('hidden_shape', hidden.length, () => `these shapes cannot be seen: ${firstFew(hidden)}`),
+    cause('label_differs', differs, () => `label ${firstFew(differing)}`),
+    cause('text_overflow', overflows, () => overflowMessage(overflowing)),
+    cause('bare_text', bares, () => `draw these as boxes, not as bare text: ${firstFew(bare)}`),
+    ...extraShapeCauses(shapes, structure.extraShapes),
+  ];
+}
+
+export function extraShapeCauses(shapes: readonly SeenShape[], extra: readonly number[]): Cause[] {
+  // A hidden shape that stands for an expected node is told to be shown, not to be removed.
+  const seen = extra.filter((index) => shapes[index]!.vis > 0 || !shapes[index]!.labelled);
+  const named = seen.length > 0 ? seen : extra;
+  const message = (): string => `nothing asks for these shapes; remove them: ${idsOf(shapes, named)}`;
+  return [cause('extra_shape', named.length, message)];
+}
+
+export function kindCauses({ parts, shapes }: Findings, graph: ExpectedGraph, structure: Structure): Cause[] {
+  if (parts.structure.shape_kind === 1) return [];
+  const { nodeOf } = structure.match;
+  const wrong: string[] = [];
+  for (const { index, id, box } of shapes) {
+    const expected = graph.nodes[nodeOf[index]!]?.kind;
+    if (expected !== undefined && box.kind !== expected) wrong.push(`${quoted(id)} should be a ${expected}`);
+    const isSpecial = box.kind === 'diamond' || box.kind === 'ellipse';
+    if (expected === undefined && isSpecial) wrong.push(`${quoted(id)} should be a rectangle`);
+  }
+  const missing = graph.nodes.flatMap(({ name, kind }, i) =>
+    kind !== undefined && structure.match.shapeOf[i]! < 0 ? [`${quoted(name)} should be a ${kind}`] : [],
+  );
+  return [cause('wrong_shape_kind', 1, () => `shape kinds: ${firstFew([...wrong, ...missing])}`)];
+}
+
+// ---- Arrows
+
+interface ArrowCauses {
+  readonly edge: Cause[];
+  readonly edge_label: Cause[];
+  readonly extra: Cause[];
+}
+
+export function arrowCauses({ shapes, links }: Findings, graph: ExpectedGraph, structure: Structure): ArrowCauses {
+  const { match, linkOf, labelSims, extraLinks } = structure;
+  const spare = new Set(extraLinks);
+  const missing: string[] = [];
+  const reversed: string[] = [];
+  const labels: string[] = [];
+  let [unlabelled, wrongLabels] = [0, 0];
+  graph.edges.forEach(({ from, to, label, labelName }, e) => {
+    const name = `${quoted(graph.nodes[from]!.name)} -> ${quoted(graph.nodes[to]!.name)}`;
+    if (linkOf[e]! >= 0) {
+      if (labelSims[e]! < 1) labels.push(`${name} should be labelled ${quoted(labelName)}`);
+      wrongLabels += 1 - labelSims[e]!;
+      return;
+    }
+    if (label !== undefined) unlabelled++;
+    const [a, b] = [match.shapeOf[from]!, match.shapeOf[to]!];
+    const back = [...spare].find((link) => a >= 0 && links[link]!.from === b && links[link]!.to === a);
+    if (back === undefined) missing.push(name);
+    else {
+      reversed.push(name);
+      spare.delete(back);
+    }
+  });
+  const drawn = (link: number): string =>
+    `${quoted(shapes[links[link]!.from]!.id)} -> ${quoted(shapes[links[link]!.to]!.id)}`;
+  const isMissing = (weight: number): Cause =>
+    cause('missing_arrow', weight, () => `these arrows are missing; connect ${firstFew(missing)}`);
+  const isReversed = cause('reversed_arrow', reversed.length, () => `turn these arrows round: ${firstFew(reversed)}`);
+  const extra = [...spare];
+  const isExtra = (weight: number): Cause =>
+    cause('extra_arrow', weight, () => `nothing asks for these arrows; remove them: ${firstFew(extra.map(drawn))}`);
+  const joined = extra.filter((l) => match.nodeOf[links[l]!.from]! >= 0 && match.nodeOf[links[l]!.to]! >= 0).length;
+  return {
+    edge: [isMissing(missing.length), isReversed, isExtra(joined)],
+    edge_label: [
+      unlabelled > 0 && missing.length === 0 ? { ...isReversed, weight: unlabelled } : isMissing(unlabelled),
+      cause('arrow_label_differs', wrongLabels, () => `arrow ${firstFew(labels)}`),
+    ],
+    extra: [isReversed, isExtra(extra.length)],
+  };
+}
+
+// ---- Hacks
+
+export function hackCauses({ stuffed, apply }: Findings, factor: 'stuffing' | 'action_budget'): Cause[] {
+  if (factor === 'stuffing') {
+    const named = (): string => firstFew(stuffed.map(({ id }) => quoted(id)));
+    return [cause('stuffed_label', stuffed.length, () => `one label must name one thing; split up ${named()}`)];
+  }
+  return [cause('too_many_actions', 1, () => `${apply.counts.actions} actions are far more than this drawing needs`)];
+}
+
+// ---- Layout
+
+const LINES_APART = 'move shapes so that arrows pass between them';
+
+/** Causes of each layout term; `layout` where too little is visible to have one. */
+export function layoutCauses(findings: Findings): Record<LayoutTerm | 'layout', Cause[]> {
+  const { shapes, layout } = findings;
+  const shape = (index: number): string => quoted(shapes[index]!.id);
+  const arrow = arrowName(findings);
+  const one = (code: string, message: () => string): Cause[] => [cause(code, 1, message)];
+  return {
+    layout: one('too_few_visible', () => 'fewer than two shapes can be seen: draw labelled shapes inside the canvas'),
+    overlap: one('shapes_overlap', () => {
+      const pairs = layout.overlapping.map(([a, b]) => `${shape(a)} and ${shape(b)}`);
+      return `these shapes overlap: ${firstFew(pairs)}; move them apart`;
+    }),
+    text_fit: one('text_overflow', () => overflowMessage(shapes.filter(({ labelled, fits }) => labelled && !fits))),
+    edge_through_node: one('arrow_crosses_shape', () => {
+      const pairs = layout.through.map(([l, s]) => `${arrow(l)} through ${shape(s)}`);
+      return `these arrows run through shapes: ${firstFew(pairs)}; ${LINES_APART}`;
+    }),
+    crossings: one('arrows_cross', () => {
+      const pairs = layout.crossing.map(([a, b]) => `${arrow(a)} and ${arrow(b)}`);
+      return `these arrows cross: ${firstFew(pairs)}; reorder the shapes`;
+    }),
+    align: one('not_aligned', () => `line up the centres of ${idsOf(shapes, layout.unaligned)} with other shapes`),
+    spacing: one('uneven_spacing', () =>
+      layout.badGaps.length > 0
+        ? `leave 20 to 300 px between neighbours; too near or too far: ${idsOf(shapes, layout.badGaps)}`
+        : 'make the gaps between neighbouring shapes equal',
+    ),
+    flow: one(
+      'against_flow',
+      () => `arrows should lead ${layout.flowDirection}; these do not: ${firstFew(layout.against.map(arrow))}`,
+    ),
+    aspect: one('too_elongated', () => 'the drawing is a long thin strip: fold it into rows or columns'),
+    occupancy: one('badly_filled', () => 'shapes should fill between 4 and 85 % of the area they span'),
+  };
+}
+
+const arrowName =
+  ({ shapes, links }: Findings) =>
+  (link: number): string => {
+    const { from, to } = links[link]!;
+    return `${quoted(shapes[from]!.id)} -> ${quoted(shapes[to]!.id)}`;
+  };
+
+function overflowMessage(overflowing: readonly SeenShape[]): string {
+  const named = overflowing.slice(0, 3).map((shape) => `${quoted(shape.id)} at least ${neededSize(shape)} px`);
+  const more = overflowing.length > named.length ? ` and enlarge ${overflowing.length - named.length} more` : '';
+  return `labels do not fit: make ${named.join(', ')}${more}`;
+}
+
+const SIZE_STEP_PX = 10;
+const WIDEST_PX = 1000;
+
+/** The smallest width, in steps of 10 px, at which the label fits: at the shape's height, or at that of one line. */
+function neededSize({ box, text }: SeenShape): string {
+  const kind = box.kind;
+  const height = 2 * box.ry;
+  const isLow = innerBox({ shape: kind, w: 2 * box.rx, h: height }).h < LINE_HEIGHT_PX;
+  const h = isLow ? Math.ceil(outerBox(kind, { w: 0, h: LINE_HEIGHT_PX }).h) : height;
+  let w = Math.ceil((2 * box.rx) / SIZE_STEP_PX) * SIZE_STEP_PX;
+  while (w < WIDEST_PX && !layoutLabel({ shape: kind, w, h, text }).fits) w += SIZE_STEP_PX;
+  return `${w} x ${Math.ceil(h)}`;
+}

@@ -1,0 +1,144 @@
+/**
+ * Which shape stands for which expected node: the one-to-one assignment with the largest sum of sim * vis.
+ *
+ * Where labels repeat, several assignments are equally good; then the one whose arrows agree more with the expected
+ * edges is taken, so that a right drawing is never read the wrong way round.
+ */
+import type { Arrow } from '../../../schemas/canvas.ts';
+import type { ExpectedGraph, ExpectedNode } from './expectation.ts';
+import { assign, type Candidate } from './hungarian.ts';
+import { similarity } from './similarity.ts';
+import type { SeenShape } from './visibility.ts';
+
+/** A bare text has no box that an arrow could start at. */
+const BARE_TEXT = 0.6;
+const TIE = 1e-9;
+const MOST_PASSES = 4;
+
+export interface Match {
+  /** Shape of each expected node, -1 for none. */
+  readonly shapeOf: Int32Array;
+  /** Expected node of each shape, -1 for none. */
+  readonly nodeOf: Int32Array;
+  /** sim * vis of each expected node's shape, 0 for none. */
+  readonly value: Float64Array;
+  /** sim alone. */
+  readonly sim: Float64Array;
+}
+
+/** An arrow between positions in the list of shapes. */
+export interface Link {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** Arrows with their shapes resolved, in the order drawn. */
+export function toLinks(arrows: readonly Arrow[], shapes: readonly SeenShape[]): Link[] {
+  const position = new Map(shapes.map(({ id, index }) => [id, index]));
+  return arrows.flatMap(({ from, to, text }) => {
+    const [a, b] = [position.get(from), position.get(to)];
+    return a === undefined || b === undefined ? [] : [{ from: a, to: b, text }];
+  });
+}
+
+/** The best of a label and its aliases. */
+export function nodeSimilarity(node: ExpectedNode, shape: SeenShape): number {
+  let best = 0;
+  for (const label of node.labels) best = Math.max(best, similarity(label, shape.label));
+  return best;
+}
+
+export function matchShapes(graph: ExpectedGraph, shapes: readonly SeenShape[], links: readonly Link[]): Match {
+  const candidates = findCandidates(graph, shapes);
+  const shapeOf = assign(graph.nodes.length, candidates);
+  const width = shapes.length;
+  const pairs = new Map(candidates.map((pair) => [pair.row * width + pair.column, pair]));
+  if (candidates.length > graph.nodes.length) {
+    const drawn = new Set(links.map(({ from, to }) => from * width + to));
+    const joins = (from: number, to: number): boolean => drawn.has(from * width + to);
+    const valueOf = (row: number, column: number): number =>
+      row < 0 || column < 0 ? 0 : (pairs.get(row * width + column)?.value ?? 0);
+    settleTies({ candidates, valueOf, agreement: (trial) => countAgreeing(graph, trial, joins) }, shapeOf);
+  }
+  return toMatch(shapeOf, width, pairs);
+}
+
+interface Pair extends Candidate {
+  readonly sim: number;
+}
+
+function findCandidates(graph: ExpectedGraph, shapes: readonly SeenShape[]): Pair[] {
+  const candidates: Pair[] = [];
+  graph.nodes.forEach((node, row) => {
+    for (const shape of shapes) {
+      const sim = shape.vis === 0 ? 0 : nodeSimilarity(node, shape);
+      if (sim === 0) continue;
+      const weight = shape.box.kind === 'text' && !node.bare ? BARE_TEXT : 1;
+      candidates.push({ row, column: shape.index, value: sim * shape.vis * weight, sim });
+    }
+  });
+  return candidates;
+}
+
+function toMatch(shapeOf: Int32Array, width: number, pairs: ReadonlyMap<number, Pair>): Match {
+  const nodeOf = new Int32Array(width).fill(-1);
+  const value = new Float64Array(shapeOf.length);
+  const sim = new Float64Array(shapeOf.length);
+  shapeOf.forEach((column, row) => {
+    if (column < 0) return;
+    nodeOf[column] = row;
+    const pair = pairs.get(row * width + column);
+    value[row] = pair?.value ?? 0;
+    sim[row] = pair?.sim ?? 0;
+  });
+  return { shapeOf, nodeOf, value, sim };
+}
+
+interface Ties {
+  readonly candidates: readonly Pair[];
+  /** Value of a pair; 0 for none. */
+  readonly valueOf: (row: number, column: number) => number;
+  /** How well an assignment agrees with the arrows. */
+  readonly agreement: (shapeOf: Int32Array) => number;
+}
+
+/**
+ * Hill climbing over exchanges that keep the sum of values: a node takes another shape, and the node that had it, if
+ * any, takes its old one.
+ */
+function settleTies(ties: Ties, shapeOf: Int32Array): void {
+  const { candidates, valueOf, agreement } = ties;
+  let best = agreement(shapeOf);
+  for (let pass = 0, improved = true; improved && pass < MOST_PASSES; pass++) {
+    improved = false;
+    for (const { row, column } of candidates) {
+      const old = shapeOf[row]!;
+      if (old === column) continue;
+      const other = shapeOf.indexOf(column);
+      const change = valueOf(row, column) - valueOf(row, old) + valueOf(other, old) - valueOf(other, column);
+      if (Math.abs(change) > TIE) continue;
+      const trial = shapeOf.slice();
+      trial[row] = column;
+      if (other >= 0) trial[other] = old;
+      const now = agreement(trial);
+      if (now <= best) continue;
+      shapeOf.set(trial);
+      [best, improved] = [now, true];
+    }
+  }
+}
+
+/** Number of expected edges that have an arrow under an assignment. */
+function countAgreeing(
+  graph: ExpectedGraph,
+  shapeOf: Int32Array,
+  joins: (from: number, to: number) => boolean,
+): number {
+  let count = 0;
+  for (const { from, to, directed } of graph.edges) {
+    const [a, b] = [shapeOf[from]!, shapeOf[to]!];
+    if (a >= 0 && b >= 0 && (joins(a, b) || (!directed && joins(b, a)))) count++;
+  }
+  return count;
+}
