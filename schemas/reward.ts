@@ -40,7 +40,7 @@ export type ExpectationSource = z.infer<typeof ExpectationSource>;
 /** How the completion was read; see server/canvas/parse.ts. */
 export const ParseInfo = z.strictObject({
   outcome: z.enum(['strict', 'extracted', 'repaired', 'none']).describe('How the JSON was found in the text'),
-  candidates: z.number().int().min(0).describe('JSON objects that held an actions array'),
+  candidates: z.number().int().min(0).describe('Complete JSON objects in the text; the last with actions counts'),
   truncated: z.boolean().describe('The text ends inside the JSON, or finish_reason was length'),
   duplicate_keys: z.boolean().describe('A key occurs twice in one object; the last one counts'),
 });

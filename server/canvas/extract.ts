@@ -57,7 +57,7 @@ function note(found: Extraction, reading: Reading): void {
       found.cut = reading;
       return;
     case 'fault':
-      if (found.fault === undefined || weight(reading) > weight(found.fault)) found.fault = reading;
+      if (weight(reading) > weight(found.fault)) found.fault = reading;
       return;
     case 'complete':
       if (reading.kind === 'object' || reading.objects_only) found.candidates++;
@@ -66,7 +66,8 @@ function note(found: Extraction, reading: Reading): void {
   }
 }
 
-/** An object with `actions` outweighs every other one, then the longer reading does. */
-function weight(reading: Reading): number {
+/** How likely a reading is what the model meant as its answer: `actions` outweighs everything, then length counts. */
+export function weight(reading: Reading | undefined): number {
+  if (reading === undefined) return 0;
   return reading.end - reading.start + (reading.envelope ? Number.MAX_SAFE_INTEGER / 2 : 0);
 }

@@ -18,7 +18,7 @@
  * Beyond article.md, both refuse text over MAX_COMPLETION_LENGTH and values nested deeper than MAX_DEPTH.
  */
 import type { ActionError, ParseInfo } from '../../schemas/reward.ts';
-import { extract, type Extraction } from './extract.ts';
+import { extract, type Extraction, weight } from './extract.ts';
 import type { Reading } from './json-reader.ts';
 import { MAX_COMPLETION_LENGTH } from './limits.ts';
 import { countKeys, hidesKeys, TOO_DEEP } from './measure.ts';
@@ -148,11 +148,10 @@ function jsonOf(text: string, reading: Reading): string | undefined {
 
 function reportFault(completion: string, offset: number, extraction: Extraction, lengthReached: boolean): Found {
   const { candidates, cut, fault } = extraction;
-  const truncated = lengthReached || cut !== undefined;
-  if (fault?.fault !== undefined && (fault.envelope || (candidates === 0 && cut === undefined)))
-    return none(invalidJson(completion, fault.end + offset, fault.fault), candidates, truncated);
+  if (fault?.fault !== undefined && (fault.envelope || (candidates === 0 && weight(fault) >= weight(cut))))
+    return none(invalidJson(completion, fault.end + offset, fault.fault), candidates, lengthReached);
   if (cut !== undefined) return none(cutOff(), candidates, true);
-  return none(parseError(candidates > 0 ? 'missing_actions' : 'no_json', 'lenient'), candidates, truncated);
+  return none(parseError(candidates > 0 ? 'missing_actions' : 'no_json', 'lenient'), candidates, lengthReached);
 }
 
 function trimInvisible(text: string): { text: string; offset: number } {
