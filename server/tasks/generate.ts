@@ -1,74 +1,98 @@
 /**
  * One generated task: `(split, family, level, index)` -> graph, labels, prompt, canvas. Pure, and independent of every
  * other task. The four draw from streams of their own, so that e.g. a new wording moves no label.
- * Left out: self-loops, which `connect` refuses to draw.
  */
 import { createRng, hash64, type Rng } from '../../schemas/seed.ts';
-import type { Expectation, Family, Level, Split, Task } from '../../schemas/task.ts';
+import type { Direction, Family, Level, Task } from '../../schemas/task.ts';
+import { drawCanvas } from './canvas-size.ts';
 import { drawStructure, type Structure } from './families.ts';
-import { drawLabels, type LabelStyle } from './labels.ts';
-import { vocabularyOf } from './lexicon.ts';
-import { FAMILY_NOUNS, listTemplatesOf } from './prompts.ts';
-import { ownerOf, sizeOf } from './splits.ts';
+import { shuffleStructure, toExpectation, type TaskGraph } from './graph.ts';
+import { drawLabels, type LabelStyle, type Twist } from './labels.ts';
+import { vocabularyOf, type Domain } from './lexicon.ts';
+import { wordingsOf } from './prompts/wordings.ts';
+import { writePrompt } from './prompts/write.ts';
+import { drawShapes } from './shapes.ts';
+import { ownerOf, sizeOf, type GeneratedSplit } from './splits.ts';
 import { wlHash } from './wl-hash.ts';
 
 export const SUITE_VERSION = 1;
 
-/** Re-draws until a graph belongs to its split. Each succeeds more than once in a hundred times, so this never ends. */
-const MAX_ATTEMPTS = 20_000;
+/** Re-draws until a graph belongs to its split and index; the longest of a million items took a fiftieth of this. */
+const MAX_ATTEMPTS = 100_000;
 
 export interface Cell {
-  split: Exclude<Split, 'test_real'>;
+  split: GeneratedSplit;
   family: Family;
   level: Level;
 }
 
-interface LabelledStructure extends Structure {
+interface Drawn {
+  structure: Structure;
   labels: string[];
+  domain: Domain;
 }
 
-const labelStyle = (level: Level): LabelStyle => ({ one_word: 0.6, share_words: level >= 3 });
+const TWISTS: readonly Twist[] = ['long', 'script', 'duplicate'];
+
+function drawLabelStyle(level: Level, rng: Rng): LabelStyle {
+  if (level <= 3) return { one_word: level === 1 ? 0.6 : 0.5, share_words: level === 3 };
+  return { one_word: 0.4, share_words: true, twist: rng.pick(TWISTS) };
+}
+
+/** Two boxes with one label must not be linked: a prompt could not tell the ends apart in plain words. */
+function linksEqualLabels({ links }: Structure, labels: readonly string[]): boolean {
+  return links.some(({ from, to }) => labels[from] === labels[to]);
+}
 
 /** Draws graphs until one belongs to the cell's split and, in a split of fixed size, to this index. */
-function drawOwnedGraph(cell: Cell, index: number, graphRng: Rng, labelRng: Rng): LabelledStructure {
+function drawOwnedGraph(cell: Cell, index: number, graphRng: Rng, labelRng: Rng): Drawn {
   const vocabulary = vocabularyOf(cell.split);
+  const style = drawLabelStyle(cell.level, labelRng);
   const wanted = cell.split === 'train' ? undefined : { size: sizeOf(cell.split), index };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const structure = drawStructure(graphRng, cell.family, cell.level);
-    const labels = drawLabels(labelRng, vocabulary, structure.parts, labelStyle(cell.level), wanted);
-    if (!labels) continue;
+    const drawn = drawLabels(labelRng, vocabulary, structure.parts, style, wanted);
+    if (!drawn || linksEqualLabels(structure, drawn.labels)) continue;
     const edges = structure.links.map((link) => ({ ...link, directed: structure.directed }));
-    if (ownerOf(wlHash({ labels, edges })) === cell.split) return { ...structure, labels };
+    if (ownerOf(wlHash({ labels: drawn.labels, edges })) === cell.split) return { structure, ...drawn };
   }
   throw new Error(`no graph for ${cell.split}.${cell.family}.${cell.level}.${index} in ${MAX_ATTEMPTS} draws`);
 }
 
-function toExpectation(graph: LabelledStructure): Expectation {
-  const id = (position: number): string => `n${position + 1}`;
-  return {
-    nodes: graph.labels.map((label, i) => ({ id: id(i), label })),
-    edges: graph.links.map(({ from, to }) => ({
-      from: id(from),
-      to: id(to),
-      ...(graph.directed ? {} : { directed: false }),
-    })),
-  };
+const DIRECTION_SHARE = 0.6;
+const DIRECTIONS: readonly Direction[] = ['right', 'right', 'right', 'down', 'down', 'down', 'left', 'up'];
+
+/** The reading direction a prompt asks for: from level 3 on, in three tasks of five. */
+function drawDirection(level: Level, rng: Rng): Direction | undefined {
+  return level >= 3 && rng.next() < DIRECTION_SHARE ? rng.pick(DIRECTIONS) : undefined;
 }
 
-function writePrompt(cell: Cell, graph: LabelledStructure, rng: Rng): string {
-  return rng.pick(listTemplatesOf(cell.split))({
-    noun: FAMILY_NOUNS[cell.family],
-    boxes: graph.labels.join(', '),
-    links: graph.links.map(({ from, to }) => `${graph.labels[from]!} to ${graph.labels[to]!}`),
-    word: graph.directed ? 'Arrows' : 'Lines',
-  });
+/** Puts shapes and direction on the drawn graph; from level 4 on the prompt's order differs from the reading order. */
+function toTaskGraph(cell: Cell, { structure, labels }: Drawn, rng: Rng): TaskGraph {
+  const { family, level } = cell;
+  const shapes = level >= 3 ? drawShapes(rng, family, structure) : [];
+  const direction = drawDirection(level, rng);
+  const inOrder = { ...structure, order: structure.parts.map((_, i) => i) };
+  const { links, directed, order } = level >= 4 ? shuffleStructure(structure, rng) : inOrder;
+  const nodes = order.map((node) => ({ label: labels[node]!, shape: shapes[node] }));
+  return { family, level, nodes, links, directed, direction };
+}
+
+/** Words of the domain that no box is called by. */
+function spareLabels(domain: Domain, labels: readonly string[], rng: Rng): string[] {
+  const used = labels.join(' ').toLowerCase();
+  return rng.shuffle([...domain.objects, ...domain.services]).filter((word) => !used.includes(word.toLowerCase()));
 }
 
 export function generateTask(cell: Cell, index: number): Task {
   const { split, family, level } = cell;
   const seed = hash64(SUITE_VERSION, split, family, level, index);
   const stream = (name: string): Rng => createRng(hash64(seed, name));
-  const graph = drawOwnedGraph(cell, index, stream('graph'), stream('labels'));
+  const [graphRng, promptRng] = [stream('graph'), stream('prompt')];
+  const drawn = drawOwnedGraph(cell, index, graphRng, stream('labels'));
+  const graph = toTaskGraph(cell, drawn, graphRng);
+  const spare = level === 5 ? spareLabels(drawn.domain, drawn.labels, promptRng) : [];
+  const { text, allowed_extras } = writePrompt(graph, wordingsOf(split), spare, promptRng);
   return {
     task_id: `${split}.${family}.${level}.${index}`,
     suite_version: SUITE_VERSION,
@@ -76,8 +100,10 @@ export function generateTask(cell: Cell, index: number): Task {
     family,
     level,
     seed: seed.toString(),
-    prompt: writePrompt(cell, graph, stream('prompt')),
-    canvas: { w: 1200, h: 800 },
+    prompt: text,
+    canvas: drawCanvas(stream('canvas'), drawn.structure, level, graph.direction),
     expect: toExpectation(graph),
+    ...(graph.direction ? { direction: graph.direction } : {}),
+    ...(allowed_extras.length > 0 ? { allowed_extras } : {}),
   };
 }

@@ -32,6 +32,8 @@ export interface GeneralWords {
 export interface Vocabulary {
   general: GeneralWords;
   domains: readonly Domain[];
+  /** Whole labels in other scripts, one list a language, for level 4 and up. */
+  scripts: readonly (readonly string[])[];
 }
 
 const words = (text: string): string[] => text.split(' ');
@@ -127,6 +129,12 @@ export const SEEN: Vocabulary = {
       places: 'Plant Hall',
     }),
   ],
+  scripts: [
+    words('受注 在庫確認 出荷 請求書 顧客 倉庫 検品 承認 返品 集計 通知 配送'),
+    words('订单 支付 库存 审核 发货 客户 仓库 报表 登录 数据库 网关 提醒'),
+    words('Заявка Склад Оплата Доставка Проверка Клиент Отчёт Архив Договор Касса Поставщик Возврат'),
+    words('طلب دفع مخزن شحن عميل مراجعة تقرير فاتورة موافقة إرسال استلام أرشيف'),
+  ],
 };
 
 export const UNSEEN: Vocabulary = {
@@ -167,6 +175,10 @@ export const UNSEEN: Vocabulary = {
       states: 'Cooling Aligned Saturated Eclipsed',
       places: 'Dome Summit',
     }),
+  ],
+  scripts: [
+    words('주문 결제 재고 배송 고객 검토 보고서 승인 반품 창고 알림 등록'),
+    words('Παραγγελία Πληρωμή Αποθήκη Αποστολή Πελάτης Έλεγχος Αναφορά Τιμολόγιο Έγκριση Επιστροφή Αρχείο Ειδοποίηση'),
   ],
 };
 

@@ -19,7 +19,7 @@ const TRAINED_LEVELS: readonly Level[] = [1, 2, 3, 4];
 export const FIXED_SIZE = 200;
 export const TRAIN_SIZE = 2 ** 31;
 
-type GeneratedSplit = Exclude<Split, 'test_real'>;
+export type GeneratedSplit = Exclude<Split, 'test_real'>;
 
 /** Slots of the graph hash, `train` three times so that it re-draws less often. */
 const SLOTS: readonly GeneratedSplit[] = [

@@ -28,8 +28,10 @@ function mix32(value: number): number {
 
 const combine = (a: number, b: number): number => mix32(Math.imul(a, 0x9e3779b1) ^ (b + 0x165667b1));
 
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
 export function normalizeLabel(label: string): string {
-  return label.normalize('NFKC').toLowerCase().trim();
+  return (isAscii(label) ? label : label.normalize('NFKC')).toLowerCase().trim();
 }
 
 /** 32-bit FNV-1a over UTF-16 units of the normalised label, then mixed. */
