@@ -110,9 +110,8 @@ async function startGroup(
 }
 
 async function stepEpisode(client: Client, episode: Episode, completion: Completion): Promise<void> {
-  const answer = await client.step({ state: episode.state, action: completion.text });
-  if (answer.reward === null)
-    throw new Error(`the environment could not score a step of ${episode.trajectory.task_id}`);
+  const { text, finish_reason } = completion;
+  const answer = await client.step({ state: episode.state, action: text, finish_reason });
   const { trajectory } = episode;
   trajectory.turns.push({
     observation: episode.observation,
