@@ -156,7 +156,8 @@ interface ArrowCauses {
   readonly extra: Cause[];
 }
 
-export function arrowCauses({ shapes, links }: Findings, graph: ExpectedGraph, structure: Structure): ArrowCauses {
+export function arrowCauses(findings: Findings, graph: ExpectedGraph, structure: Structure): ArrowCauses {
+  const { links } = findings;
   const { match, linkOf, labelSims, extraLinks } = structure;
   const spare = new Set(extraLinks);
   const missing: string[] = [];
@@ -179,8 +180,7 @@ export function arrowCauses({ shapes, links }: Findings, graph: ExpectedGraph, s
       spare.delete(back);
     }
   });
-  const drawn = (link: number): string =>
-    `${quoted(shapes[links[link]!.from]!.id)} -> ${quoted(shapes[links[link]!.to]!.id)}`;
+  const drawn = (link: number): string => arrowName(findings, link);
   const isMissing = (weight: number): Cause =>
     cause('missing_arrow', weight, () => `these arrows are missing; connect ${firstFew(missing)}`);
   const isReversed = cause('reversed_arrow', reversed.length, () => `turn these arrows round: ${firstFew(reversed)}`);
@@ -210,50 +210,81 @@ export function hackCauses({ stuffed, apply }: Findings, factor: 'stuffing' | 'a
 
 // ---- Layout
 
-const LINES_APART = 'move shapes so that arrows pass between them';
-
-/** Causes of each layout term; `layout` where too little is visible to have one. */
-export function layoutCauses(findings: Findings): Record<LayoutTerm | 'layout', Cause[]> {
-  const { shapes, layout } = findings;
-  const shape = (index: number): string => quoted(shapes[index]!.id);
-  const arrow = arrowName(findings);
-  const one = (code: string, message: () => string): Cause[] => [cause(code, 1, message)];
-  return {
-    layout: one('too_few_visible', () => 'fewer than two shapes can be seen: draw labelled shapes inside the canvas'),
-    overlap: one('shapes_overlap', () => {
-      const pairs = layout.overlapping.map(([a, b]) => `${shape(a)} and ${shape(b)}`);
-      return `these shapes overlap: ${firstFew(pairs)}; move them apart`;
-    }),
-    text_fit: one('text_overflow', () => overflowMessage(shapes.filter(({ labelled, fits }) => labelled && !fits))),
-    edge_through_node: one('arrow_crosses_shape', () => {
-      const pairs = layout.through.map(([l, s]) => `${arrow(l)} through ${shape(s)}`);
-      return `these arrows run through shapes: ${firstFew(pairs)}; ${LINES_APART}`;
-    }),
-    crossings: one('arrows_cross', () => {
-      const pairs = layout.crossing.map(([a, b]) => `${arrow(a)} and ${arrow(b)}`);
-      return `these arrows cross: ${firstFew(pairs)}; reorder the shapes`;
-    }),
-    align: one('not_aligned', () => `line up the centres of ${idsOf(shapes, layout.unaligned)} with other shapes`),
-    spacing: one('uneven_spacing', () =>
-      layout.badGaps.length > 0
-        ? `leave 20 to 300 px between neighbours; too near or too far: ${idsOf(shapes, layout.badGaps)}`
-        : 'make the gaps between neighbouring shapes equal',
-    ),
-    flow: one(
-      'against_flow',
-      () => `arrows should lead ${layout.flowDirection}; these do not: ${firstFew(layout.against.map(arrow))}`,
-    ),
-    aspect: one('too_elongated', () => 'the drawing is a long thin strip: fold it into rows or columns'),
-    occupancy: one('badly_filled', () => 'shapes should fill between 4 and 85 % of the area they span'),
-  };
+interface Advice {
+  readonly code: string;
+  readonly message: (findings: Findings) => string;
 }
 
-const arrowName =
-  ({ shapes, links }: Findings) =>
-  (link: number): string => {
-    const { from, to } = links[link]!;
-    return `${quoted(shapes[from]!.id)} -> ${quoted(shapes[to]!.id)}`;
-  };
+/** What to change for each layout term; `layout` where too little is visible to have one. */
+const LAYOUT_ADVICE: Readonly<Record<LayoutTerm | 'layout', Advice>> = {
+  layout: {
+    code: 'too_few_visible',
+    message: () => 'fewer than two shapes can be seen: draw labelled shapes inside the canvas',
+  },
+  overlap: {
+    code: 'shapes_overlap',
+    message: ({ shapes, layout }) => {
+      const pairs = layout.overlapping.map(([a, b]) => `${quoted(shapes[a]!.id)} and ${quoted(shapes[b]!.id)}`);
+      return `these shapes overlap: ${firstFew(pairs)}; move them apart`;
+    },
+  },
+  text_fit: {
+    code: 'text_overflow',
+    message: ({ shapes }) => overflowMessage(shapes.filter(({ labelled, fits }) => labelled && !fits)),
+  },
+  edge_through_node: {
+    code: 'arrow_crosses_shape',
+    message: (findings) => {
+      const { shapes, layout } = findings;
+      const pairs = layout.through.map(([l, s]) => `${arrowName(findings, l)} through ${quoted(shapes[s]!.id)}`);
+      return `these arrows run through shapes: ${firstFew(pairs)}; move shapes so that arrows pass between them`;
+    },
+  },
+  crossings: {
+    code: 'arrows_cross',
+    message: (findings) => {
+      const pairs = findings.layout.crossing.map(([a, b]) => `${arrowName(findings, a)} and ${arrowName(findings, b)}`);
+      return `these arrows cross: ${firstFew(pairs)}; reorder the shapes`;
+    },
+  },
+  align: {
+    code: 'not_aligned',
+    message: ({ shapes, layout }) => `line up the centres of ${idsOf(shapes, layout.unaligned)} with other shapes`,
+  },
+  spacing: {
+    code: 'uneven_spacing',
+    message: ({ shapes, layout: { badGaps } }) =>
+      badGaps.length > 0
+        ? `leave 20 to 300 px between neighbours; too near or too far: ${idsOf(shapes, badGaps)}`
+        : 'make the gaps between neighbouring shapes equal',
+  },
+  flow: {
+    code: 'against_flow',
+    message: (findings) => {
+      const { flowDirection, against } = findings.layout;
+      const arrows = against.map((link) => arrowName(findings, link));
+      return `arrows should lead ${flowDirection}; these do not: ${firstFew(arrows)}`;
+    },
+  },
+  aspect: {
+    code: 'too_elongated',
+    message: () => 'the drawing is a long thin strip: fold it into rows or columns',
+  },
+  occupancy: {
+    code: 'badly_filled',
+    message: () => 'shapes should fill between 4 and 85 % of the area they span',
+  },
+};
+
+export function layoutCause(findings: Findings, term: LayoutTerm | 'layout'): Cause {
+  const { code, message } = LAYOUT_ADVICE[term];
+  return cause(code, 1, () => message(findings));
+}
+
+function arrowName({ shapes, links }: Findings, link: number): string {
+  const { from, to } = links[link]!;
+  return `${quoted(shapes[from]!.id)} -> ${quoted(shapes[to]!.id)}`;
+}
 
 function overflowMessage(overflowing: readonly SeenShape[]): string {
   const named = overflowing.slice(0, 3).map((shape) => `${quoted(shape.id)} at least ${neededSize(shape)} px`);

@@ -17,12 +17,13 @@ import {
   hackCauses,
   idsOf,
   kindCauses,
-  layoutCauses,
+  layoutCause,
   nodeCauses,
 } from './causes.ts';
 import type { ExpectedGraph } from './expectation.ts';
-import { type GradedParts, gradedReward } from './formula.ts';
-import { LAYOUT_TERMS } from './layout.ts';
+import { type GradedParts, gradedReward, type StructureTerm } from './formula.ts';
+import type { HackFactors } from './hacks.ts';
+import { LAYOUT_TERMS, type LayoutTerms } from './layout.ts';
 import type { PromptMatch } from './prompt-words.ts';
 import type { Structure } from './structure.ts';
 
@@ -68,42 +69,44 @@ export function promptReasons(findings: Findings, found: PromptMatch): Reason[] 
 function addCommon(ledger: Ledger, findings: Findings): void {
   const { parts, layout } = findings;
   for (const component of ['parse', 'schema', 'render'] as const) {
+    if (parts.format[component] === 1) continue;
     const perfect = { ...parts, format: { ...parts.format, [component]: 1 } };
     ledger.add(component, perfect, formatCauses(findings, component));
   }
   ledger.add('stuffing', withHack(parts, 'stuffing'), hackCauses(findings, 'stuffing'));
   ledger.add('action_budget', withHack(parts, 'action_budget'), hackCauses(findings, 'action_budget'));
-  const causes = layoutCauses(findings);
   if (layout.visible < 2) {
-    const terms = { ...parts.layout };
-    for (const term of LAYOUT_TERMS) terms[term] = 1;
-    ledger.add('layout', { ...parts, layout: terms }, causes.layout);
+    ledger.add('layout', { ...parts, layout: FULL_LAYOUT }, [layoutCause(findings, 'layout')]);
     return;
   }
-  for (const term of LAYOUT_TERMS) ledger.add(term, { ...parts, layout: { ...parts.layout, [term]: 1 } }, causes[term]);
+  for (const term of LAYOUT_TERMS) {
+    if (parts.layout[term] === 1) continue;
+    ledger.add(term, { ...parts, layout: { ...parts.layout, [term]: 1 } }, [layoutCause(findings, term)]);
+  }
 }
 
-const withStructure = (parts: GradedParts, term: keyof GradedParts['structure']): GradedParts => ({
-  ...parts,
-  structure: { ...parts.structure, [term]: 1 },
-});
+const FULL_LAYOUT = Object.fromEntries(LAYOUT_TERMS.map((term) => [term, 1])) as LayoutTerms;
 
-const withHack = (parts: GradedParts, factor: keyof GradedParts['hacks']): GradedParts => ({
-  ...parts,
-  hacks: { ...parts.hacks, [factor]: 1 },
-});
+const withStructure = (parts: GradedParts, term: StructureTerm): GradedParts =>
+  parts.structure[term] === 1 ? parts : { ...parts, structure: { ...parts.structure, [term]: 1 } };
+
+const withHack = (parts: GradedParts, factor: keyof HackFactors): GradedParts =>
+  parts.hacks[factor] === 1 ? parts : { ...parts, hacks: { ...parts.hacks, [factor]: 1 } };
 
 /** Adds up losses by the code of their cause. */
 class Ledger {
   private readonly entries = new Map<string, { component: string; lost: number; message: () => string }>();
+  private readonly parts: GradedParts;
   private readonly reward: number;
 
   constructor(parts: GradedParts) {
+    this.parts = parts;
     this.reward = gradedReward(parts);
   }
 
   /** Shares what a component costs, against `perfect` in which it costs nothing, among its causes. */
   add(component: string, perfect: GradedParts, causes: readonly Cause[]): void {
+    if (perfect === this.parts) return;
     const loss = gradedReward(perfect) - this.reward;
     const total = causes.reduce((sum, { weight }) => sum + weight, 0);
     if (loss <= 0 || total <= 0) return;
