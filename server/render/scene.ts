@@ -11,6 +11,8 @@ import { fitLabel, type FittedLabel } from './label.ts';
 /** Drawn coordinates stay within +-1e6 px, whatever a canvas holds, so that no picture has an infinite size. */
 export const MAX_DRAWN = 1e6;
 const MARGIN = 24;
+/** A longer and thinner picture would have less than a pixel for its short side. */
+const MAX_ASPECT = 1000;
 
 export interface PlacedShape {
   readonly shape: Shape;
@@ -63,8 +65,14 @@ function contentBox(shapes: readonly Shape[], arrows: readonly PlacedArrow[]): B
 function toView(page: Box | undefined, content: Box | undefined): Box {
   if (content === undefined) return page ?? { x: 0, y: 0, w: 400, h: 300 };
   const padded = { x: content.x - MARGIN, y: content.y - MARGIN, w: content.w + 2 * MARGIN, h: content.h + 2 * MARGIN };
-  if (page === undefined) return padded;
-  return contains(page, content) ? page : unionBox([page, padded])!;
+  if (page === undefined) return thickened(padded);
+  return contains(page, content) ? page : thickened(unionBox([page, padded])!);
+}
+
+function thickened({ x, y, w, h }: Box): Box {
+  const wide = Math.max(w, h / MAX_ASPECT);
+  const high = Math.max(h, w / MAX_ASPECT);
+  return { x: x - (wide - w) / 2, y: y - (high - h) / 2, w: wide, h: high };
 }
 
 function contains(outer: Box, inner: Box): boolean {
