@@ -1,7 +1,7 @@
 /** What a refused request is answered with: a stable code, a message that says what to change, and each fault. */
 import { z } from 'zod';
 
-/** Status of each code, where the place of the fault does not decide otherwise (`unknown_task` is 404 in a URL). */
+/** Status of each code. */
 export const ERROR_STATUS = {
   not_json: 400,
   not_an_object: 400,
@@ -12,13 +12,13 @@ export const ERROR_STATUS = {
   body_cut: 400,
   bad_http: 400,
   unknown_route: 404,
+  unknown_task: 404,
   method_not_allowed: 405,
   body_timeout: 408,
   episode_over: 409,
   body_too_large: 413,
   unsupported_encoding: 415,
   invalid_request: 422,
-  unknown_task: 422,
   unequal_columns: 422,
   headers_too_large: 431,
   internal: 503,

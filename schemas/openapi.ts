@@ -89,7 +89,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   409: 'The episode is over',
   413: 'The body is too large',
   415: 'The body is compressed',
-  422: 'A field is missing, unknown or out of range; no such task; columns of different length',
+  422: 'A field is missing, unknown or out of range, two fields exclude each other, or columns differ in length',
   503: 'The server failed; the request may be repeated',
 };
 

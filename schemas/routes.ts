@@ -71,7 +71,7 @@ export const ROUTES = {
     body: ResetRequest,
     body_optional: true,
     answer: ResetResponse,
-    refusals: [400, 422],
+    refusals: [400, 404, 422],
     example: { seed: 7, split: 'train', level: 1 },
   },
   step: {
@@ -83,7 +83,7 @@ export const ROUTES = {
       'Send `state` as it was answered, or, for a single turn, the task itself. Bad model output is graded, never refused.',
     body: StepRequest,
     answer: StepResponse,
-    refusals: [400, 409, 422],
+    refusals: [400, 404, 409, 422],
     example: { prompt: EXAMPLE_PROMPT, action: { actions: EXAMPLE_ACTIONS } },
   },
   reward: {
@@ -93,7 +93,7 @@ export const ROUTES = {
     summary: 'Score one completion, with reasons',
     body: RewardRequest,
     answer: RewardResponse,
-    refusals: [400, 422],
+    refusals: [400, 404, 422],
     example: { prompt: EXAMPLE_PROMPT, completion: JSON.stringify({ actions: EXAMPLE_ACTIONS }), reward: 'graded' },
   },
   score: {
@@ -105,7 +105,7 @@ export const ROUTES = {
     body: ScoreRequest,
     body_limit: 'batch',
     answer: ScoreResponse,
-    refusals: [400, 422],
+    refusals: [400, 404, 422],
     example: {
       prompts: [EXAMPLE_PROMPT, EXAMPLE_PROMPT],
       completions: [JSON.stringify({ actions: EXAMPLE_ACTIONS }), 'I cannot draw.'],
@@ -120,9 +120,14 @@ export const ROUTES = {
     description: 'Give one of `state`, `canvas`, `actions`, `completion`.',
     body: RenderRequest,
     answer: {
-      content: { 'image/svg+xml': 'The picture', 'image/png': 'The picture' },
+      content: {
+        'image/svg+xml': 'The picture',
+        'image/png': 'The picture; X-Missing-Glyphs counts characters that show as empty boxes',
+        'application/json': 'A tldraw or Excalidraw document',
+        'text/plain': 'A Mermaid flowchart',
+      },
     },
-    refusals: [400, 422],
+    refusals: [400, 404, 422],
     example: { actions: EXAMPLE_ACTIONS, format: 'svg' },
   },
   tasks: {

@@ -22,14 +22,13 @@ export class ApiError extends Error {
     options: {
       place?: Place;
       details?: readonly ErrorDetail[];
-      status?: number;
       headers?: Record<string, string>;
     } = {},
   ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
-    this.status = options.status ?? ERROR_STATUS[code];
+    this.status = ERROR_STATUS[code];
     this.details = options.details ?? [{ type: code, loc: [...(options.place ?? [])], msg: message }];
     this.headers = options.headers ?? {};
   }

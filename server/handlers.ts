@@ -158,7 +158,7 @@ export function createHandlers(context: Context): Handlers {
     },
     render: ({ body }) => renderCanvas(body, context),
     tasks: ({ query }) => tasksPage(query),
-    task: ({ params }) => toPublicTask(findTask(params.task_id, ['path', 'task_id'], 404)),
+    task: ({ params }) => toPublicTask(findTask(params.task_id, ['path', 'task_id'])),
     schema: schemas,
     metadata: () => metadata(signer),
     health: () => ({ status: 'healthy', version: ABOUT.version }),

@@ -40,14 +40,14 @@ function nearestTaskId(taskId: string): string {
 }
 
 /** A task of the suite. @throws ApiError unknown_task, naming the nearest one. */
-export function findTask(taskId: string, place: Place, status = 422): Task {
+export function findTask(taskId: string, place: Place): Task {
   const task = getTask(taskId);
   if (task) return task;
   const near = nearestTaskId(taskId);
   throw new ApiError(
     'unknown_task',
     `no task ${JSON.stringify(taskId.slice(0, 80))}; ids are <split>.<family>.<level>.<index>, the nearest is ${near}`,
-    { place, status },
+    { place },
   );
 }
 

@@ -1,0 +1,34 @@
+/** A worker of `serve --workers N`: gets the settings from the primary process, listens, and closes when it is told to. */
+import process from 'node:process';
+import { listen } from './listen.ts';
+import type { ServerSettings } from './settings.ts';
+
+/** What the primary process sends. */
+export type ToWorker = { listen: ServerSettings } | 'close';
+/** What a worker answers once it listens, or cannot. */
+export type FromWorker = { port: number } | { error: string; code?: string | undefined };
+
+function tell(message: FromWorker): void {
+  process.send?.(message);
+}
+
+async function run(settings: ServerSettings): Promise<void> {
+  const server = await listen(settings, (entry) => process.stderr.write(`worker ${process.pid}: ${entry}\n`));
+  const close = (): void => void server.close().then(() => process.exit(0));
+  process.on('message', (message: ToWorker) => {
+    if (message === 'close') close();
+  });
+  process.once('disconnect', close);
+  tell({ port: server.port });
+}
+
+// Signals reach the whole group of processes; the primary decides what they mean.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+
+process.once('message', (message: ToWorker) => {
+  if (message === 'close') return;
+  run(message.listen).catch((error: unknown) => {
+    const { message, code } = error as NodeJS.ErrnoException;
+    tell({ error: message, code });
+  });
+});
