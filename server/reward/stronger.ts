@@ -17,7 +17,7 @@
  * Format alone earns 0.65, an empty list 0.75, and two boxes that hold every label, joined both ways, 1.00. This is why
  * nothing trains on it; it stays for comparison.
  */
-import { type Arrow, type Canvas, EMPTY_CANVAS, type Shape } from '../../schemas/canvas.ts';
+import { type Arrow, type Canvas, EMPTY_CANVAS } from '../../schemas/canvas.ts';
 import type { ActionError, Reason } from '../../schemas/reward.ts';
 import type { Expectation, ExpectedEdge, ExpectedNode, ScoredTask } from '../../schemas/task.ts';
 import type { ParseResult } from '../canvas/types.ts';
@@ -130,7 +130,8 @@ function sharePart(wanted: number, missing: readonly string[], code: string, tex
 }
 
 function expectedParts(expect: Expectation, canvas: Canvas): EntityParts {
-  const holders = new Map(expect.nodes.map((node) => [node.id, shapesHolding(node, canvas.shapes)]));
+  const labelled = canvas.shapes.map(({ id, text }) => ({ id, text: fold(text) }));
+  const holders = new Map(expect.nodes.map((node) => [node.id, shapesHolding(node, labelled)]));
   const missing = expect.nodes.filter((node) => holders.get(node.id)?.size === 0);
   const labels = new Map(expect.nodes.map((node) => [node.id, node.label]));
   const edges = expect.edges.filter((edge) => edge.from !== edge.to);
@@ -147,10 +148,10 @@ function expectedParts(expect: Expectation, canvas: Canvas): EntityParts {
   };
 }
 
-function shapesHolding(node: ExpectedNode, shapes: readonly Shape[]): Set<string> {
+/** Ids of the shapes whose folded label contains the node's label or an alias of it. */
+function shapesHolding(node: ExpectedNode, labelled: readonly { id: string; text: string }[]): Set<string> {
   const wanted = [node.label, ...(node.aliases ?? [])].map(fold);
-  const holding = shapes.filter(({ text }) => wanted.some((label) => fold(text).includes(label)));
-  return new Set(holding.map((shape) => shape.id));
+  return new Set(labelled.filter(({ text }) => wanted.some((label) => text.includes(label))).map(({ id }) => id));
 }
 
 /** Case, width and white space do not count. */
