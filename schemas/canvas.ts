@@ -24,7 +24,10 @@ export const Canvas = z.strictObject({ shapes: z.array(Shape), arrows: z.array(A
 export type Canvas = z.infer<typeof Canvas>;
 
 /** Size of the drawing area a task gives, canvas pixels. */
-export const CanvasSize = z.strictObject({ w: z.number().positive(), h: z.number().positive() });
+export const CanvasSize = z.strictObject({
+  w: z.number().positive().max(100_000),
+  h: z.number().positive().max(100_000),
+});
 export type CanvasSize = z.infer<typeof CanvasSize>;
 
 export const EMPTY_CANVAS: Canvas = { shapes: [], arrows: [] };

@@ -48,9 +48,14 @@ function lastText(messages: readonly ChatMessage[], role: string): string {
   return textOf(messages.findLast((message) => message.role === role)?.content);
 }
 
+/** Takes a text out of the one field that GET /schema names; everything else stays as it is. */
+export function unwrapText(output: unknown): unknown {
+  return isObject(output) && typeof output['actions'] === 'string' ? output['actions'] : output;
+}
+
 /** What the parser reads: the text of the last assistant message; text and objects as they are. */
 export function toModelOutput(completion: Completion): unknown {
-  return Array.isArray(completion) ? lastText(completion as readonly ChatMessage[], 'assistant') : completion;
+  return isConversation(completion, 'assistant') ? lastText(completion, 'assistant') : unwrapText(completion);
 }
 
 /** The text of the last user message. */

@@ -1,6 +1,6 @@
 /** Episodes: what an agent is given (observation), what the caller carries from turn to turn (state), how one ends. */
 import { z } from 'zod';
-import { ActionSet } from './action.ts';
+import { Action, ActionSet } from './action.ts';
 import { Canvas } from './canvas.ts';
 import { ActionError, Components, Preset } from './reward.ts';
 import { InlineTask } from './task.ts';
@@ -61,3 +61,15 @@ export const State = z.strictObject({
   sig: z.string().optional().describe('HMAC-SHA256 over all other fields with sorted keys, hexadecimal'),
 });
 export type State = z.infer<typeof State>;
+
+/**
+ * What a step takes as an action, as `GET /schema` describes it: one field, so that a client which wraps a bare text or
+ * list in the schema's only field sends something that is understood.
+ */
+export const DrawingAction = z
+  .strictObject({
+    actions: z
+      .union([z.string(), z.array(Action)])
+      .describe('A list of actions, or the whole text a model wrote, which is searched for one'),
+  })
+  .describe('Bare texts and lists do as well. Any other value is graded as bad model output, never refused');

@@ -40,32 +40,39 @@ export type Level = (typeof LEVELS)[number];
 export const Direction = z.enum(['right', 'left', 'down', 'up']);
 export type Direction = z.infer<typeof Direction>;
 
+const Label = z.string().min(1).max(500);
+const NodeId = z.string().min(1).max(200);
+
 export const ExpectedNode = z.strictObject({
-  id: z.string().min(1),
-  label: z.string().min(1),
-  aliases: z.array(z.string()).optional().describe('Other labels that count as equal'),
+  id: NodeId,
+  label: Label,
+  aliases: z.array(Label).max(20).optional().describe('Other labels that count as equal'),
   shape: ShapeKind.optional().describe('Only where the task asks for one'),
 });
 export type ExpectedNode = z.infer<typeof ExpectedNode>;
 
 export const ExpectedEdge = z.strictObject({
-  from: z.string().min(1).describe('Node id'),
-  to: z.string().min(1).describe('Node id'),
-  label: z.string().optional(),
+  from: NodeId.describe('Node id'),
+  to: NodeId.describe('Node id'),
+  label: z.string().max(500).optional(),
   directed: z.boolean().optional().describe('Default true'),
 });
 export type ExpectedEdge = z.infer<typeof ExpectedEdge>;
 
-export const Expectation = z.strictObject({ nodes: z.array(ExpectedNode), edges: z.array(ExpectedEdge) });
+/** Bounded, since matching grows faster than linearly with it. */
+export const Expectation = z.strictObject({
+  nodes: z.array(ExpectedNode).max(200),
+  edges: z.array(ExpectedEdge).max(1000),
+});
 export type Expectation = z.infer<typeof Expectation>;
 
 /** What a request may bring instead of a task of the suite. Without `expect` the reward falls back to the prompt's words. */
 export const InlineTask = z.strictObject({
-  prompt: z.string(),
+  prompt: z.string().max(32_768),
   expect: Expectation.optional(),
   canvas: CanvasSize.optional().describe('Default 1200 x 800'),
   direction: Direction.optional(),
-  allowed_extras: z.array(z.string()).optional().describe('Labels of extra shapes that cost nothing'),
+  allowed_extras: z.array(Label).max(100).optional().describe('Labels of extra shapes that cost nothing'),
 });
 export type InlineTask = z.infer<typeof InlineTask>;
 

@@ -10,16 +10,17 @@
  * Versions     state carries the version of its layout, of the suite and of the preset; another one is refused
  */
 import { EMPTY_CANVAS } from '../schemas/canvas.ts';
+import { unwrapText } from '../schemas/completion.ts';
 import { STATE_VERSION, type Observation, type State, type StopReason } from '../schemas/episode.ts';
 import type { ResetRequest, StepRequest } from '../schemas/requests.ts';
 import type { Info, ResetResponse, StepResponse } from '../schemas/responses.ts';
-import { DEFAULT_PRESET, PRESET_VERSIONS, type Preset, type RewardResult } from '../schemas/reward.ts';
+import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
+import { MAX_COORDINATE } from './canvas/limits.ts';
 import { ApiError } from './errors.ts';
 import { computeLints } from './lints.ts';
 import { findTask, resolveInline, resolveTask, toResolved, type ResolvedTask } from './resolve.ts';
-import type { DrawOptions } from './reward/draw.ts';
-import { draw, scoreDrawing } from './reward/score.ts';
 import type { Drawing } from './reward/types.ts';
+import { draw, drawOptions, scoreFinite } from './scoring.ts';
 import { assertCanvas, type Signer } from './state.ts';
 import { sampleTask, SUITE_VERSION, taskAt, TaskNotFound } from './tasks/suite.ts';
 
@@ -158,7 +159,7 @@ function openState(request: StepRequest, signer: Signer): { state: State; task: 
       place: ['body', 'state', 'stop_reason'],
     });
   }
-  assertCanvas(state.canvas, ['body', 'state', 'canvas']);
+  assertCanvas(state.canvas, ['body', 'state', 'canvas'], state.reward === 'article' ? Infinity : MAX_COORDINATE);
   return { state, task: taskOfState(state) };
 }
 
@@ -211,19 +212,18 @@ function nextState(state: State, drawing: Drawing, value: number, { stop_reason 
   };
 }
 
-/** Options of drawing, as requests bring them. */
-export function drawOptions(preset: Preset, actionSet: State['action_set'], finishReason?: string | null): DrawOptions {
-  return { preset, action_set: actionSet, finish_reason: finishReason ?? undefined };
-}
-
 /**
  * Takes one turn.
  * @throws ApiError invalid_request, unknown_task, state_changed, episode_over.
  */
 export function step(request: StepRequest, signer: Signer): StepResponse {
   const { state, task } = openState(request, signer);
-  const drawing = draw(request.action, state, drawOptions(state.reward, state.action_set, request.finish_reason));
-  const result = scoreDrawing(task.scored, drawing, state.reward);
+  const drawing = draw(
+    unwrapText(request.action),
+    state,
+    drawOptions(state.reward, state.action_set, request.finish_reason),
+  );
+  const result = scoreFinite(task.scored, drawing, state.reward);
   const ending = toEnding(state, drawing, request.finish_reason);
   const next = nextState(state, drawing, result.reward, ending);
   return {

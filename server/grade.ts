@@ -5,10 +5,9 @@ import type { RewardRequest, ScoreRequest } from '../schemas/requests.ts';
 import type { ScoreResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
 import { DEFAULT_CANVAS_SIZE, type ScoredTask } from '../schemas/task.ts';
-import { drawOptions } from './episode.ts';
 import { ApiError } from './errors.ts';
 import { findTask, resolveInline, resolveTask } from './resolve.ts';
-import { draw, scoreDrawing } from './reward/score.ts';
+import { draw, drawOptions, scoreFinite } from './scoring.ts';
 
 const START = { canvas: EMPTY_CANVAS, selected: [] };
 
@@ -24,7 +23,7 @@ export function reward(request: RewardRequest): RewardResult {
   }
   const preset = request.reward ?? DEFAULT_PRESET;
   const options = drawOptions(preset, request.action_set ?? 'core', request.finish_reason);
-  return scoreDrawing(resolved.scored, draw(toModelOutput(request.completion), START, options), preset);
+  return scoreFinite(resolved.scored, draw(toModelOutput(request.completion), START, options), preset);
 }
 
 function assertColumns(request: ScoreRequest): void {
@@ -70,7 +69,7 @@ export function score(request: ScoreRequest, report: ReportFault): ScoreResponse
   };
   request.completions.forEach((completion, i) => {
     try {
-      const result = scoreDrawing(tasks[i]!, draw(toModelOutput(completion), START, options), preset);
+      const result = scoreFinite(tasks[i]!, draw(toModelOutput(completion), START, options), preset);
       answer.rewards.push(result.reward);
       answer.components.push(result.components);
       answer.errors.push(result.errors);

@@ -1,16 +1,15 @@
 /** One function for each route, from the valid request to the answer. Everything about HTTP itself is in app.ts. */
 import { randomBytes } from 'node:crypto';
-import { Action } from '../schemas/action.ts';
 import { EMPTY_CANVAS, type Canvas, type CanvasSize } from '../schemas/canvas.ts';
 import { toModelOutput } from '../schemas/completion.ts';
-import { Observation, State } from '../schemas/episode.ts';
+import { DrawingAction, Observation, State } from '../schemas/episode.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
 import type { RenderRequest, TasksQuery } from '../schemas/requests.ts';
 import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
 import { ABOUT } from './about.ts';
-import { drawOptions, needsSeed, type reset, type step } from './episode.ts';
+import { needsSeed, type reset, type step } from './episode.ts';
 import { ApiError } from './errors.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,7 +17,7 @@ import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import type { render } from './render/index.ts';
 import { findTask } from './resolve.ts';
-import { draw } from './reward/draw.ts';
+import { draw, drawOptions } from './scoring.ts';
 import { assertCanvas, type Signer } from './state.ts';
 import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
 
@@ -134,7 +133,7 @@ export function createHandlers(context: Context): Handlers {
   const openApi = once(() => createOpenApi(ABOUT) as RouteAnswer<'openapi'>);
   const docs = once(() => docsPage(openApi()));
   const schemas = once(() => ({
-    action: toStandaloneSchema(Action),
+    action: toStandaloneSchema(DrawingAction),
     observation: toStandaloneSchema(Observation),
     state: toStandaloneSchema(State),
   }));

@@ -108,12 +108,19 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const listener = getRequestListener(app.fetch, { hostname: 'localhost' });
-  const server = createServer(options, (request, response) => void listener(request, response));
+  let isClosing = false;
+  const server = createServer(options, (request, response) => {
+    if (isClosing) response.setHeader('connection', 'close');
+    void listener(request, response);
+  });
   configure(server, settings);
   const { port } = await listenAt(server, settings);
   return {
     url: toUrl(settings.host, port),
     port,
-    close: () => closeGracefully(server, settings.shutdown_timeout * 1000),
+    close: () => {
+      isClosing = true;
+      return closeGracefully(server, settings.shutdown_timeout * 1000);
+    },
   };
 }

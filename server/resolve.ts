@@ -28,15 +28,19 @@ export interface TaskChoice {
   prompt?: string | undefined;
 }
 
+const EXAMPLE_ID = 'train.pipeline.1.0';
+
 /** The task id nearest to one that does not exist: part by part. */
 function nearestTaskId(taskId: string): string {
-  const [split = '', family = '', level = '', index = ''] = taskId.slice(0, 200).split('.');
+  const parts = taskId.slice(0, 200).split('.');
+  if (parts.length !== 4) return EXAMPLE_ID;
+  const [split = '', family = '', level = '', index = ''] = parts;
   const near = [closest(split, SPLITS), closest(family, FAMILIES), closest(level, LEVELS.map(String))];
   const candidate = [...near, /^\d{1,9}$/.test(index) ? String(Number(index)) : '0'].join('.');
   if (getTask(candidate)) return candidate;
   const filter = { split: SPLITS.find((name) => name === near[0]), limit: 1, offset: 0 };
   const inFamily = listTasks({ ...filter, family: FAMILIES.find((name) => name === near[1]) });
-  return (inFamily.tasks[0] ?? listTasks(filter).tasks[0])?.task_id ?? 'train.pipeline.1.0';
+  return (inFamily.tasks[0] ?? listTasks(filter).tasks[0])?.task_id ?? EXAMPLE_ID;
 }
 
 /** A task of the suite. @throws ApiError unknown_task, naming the nearest one. */

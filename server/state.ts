@@ -3,9 +3,10 @@
  * fields as JSON with sorted keys, so a client may parse and re-serialise the state, but not change it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Canvas } from '../schemas/canvas.ts';
 import { STATE_VERSION, type State } from '../schemas/episode.ts';
 import { PRESET_VERSIONS } from '../schemas/reward.ts';
-import { MAX_CANVAS_ITEMS } from './canvas/limits.ts';
+import { MAX_CANVAS_ITEMS, MAX_SIDE } from './canvas/limits.ts';
 import { ApiError } from './errors.ts';
 import { SUITE_VERSION } from './tasks/suite.ts';
 
@@ -83,8 +84,12 @@ export function assertStateVersion(body: Readonly<Record<string, unknown>>): voi
   if (ours !== undefined && given !== undefined && given !== ours) throw versionFault('reward_version', given, ours);
 }
 
-/** Refuses a canvas no episode could have led to: ids that occur twice, arrows without ends, more than the limit. */
-export function assertCanvas(canvas: State['canvas'], place: readonly string[]): void {
+/**
+ * Refuses a canvas no episode could have led to: ids that occur twice, arrows without ends, more or larger things than
+ * the rules allow.
+ * @param maxCoordinate Canvas pixels; Infinity for the preset `article`, which sets no limit.
+ */
+export function assertCanvas(canvas: Canvas, place: readonly string[], maxCoordinate = Infinity): void {
   const fail = (message: string, ...rest: (string | number)[]): never => {
     throw new ApiError('invalid_request', message, { place: [...place, ...rest] });
   };
@@ -92,12 +97,15 @@ export function assertCanvas(canvas: State['canvas'], place: readonly string[]):
   const count = shapes.length + arrows.length;
   if (count > MAX_CANVAS_ITEMS) fail(`a canvas holds at most ${MAX_CANVAS_ITEMS} shapes and arrows, this has ${count}`);
   const ids = new Set<string>();
-  shapes.forEach(({ id }, i) => {
+  for (const [i, { id, x, y, w, h }] of shapes.entries()) {
     if (ids.has(id)) fail('two shapes have this id; ids are unique', 'shapes', i, 'id');
+    if (Math.max(w, h) > MAX_SIDE) fail(`sides are at most ${MAX_SIDE}`, 'shapes', i);
+    if (Math.max(Math.abs(x), Math.abs(y)) > maxCoordinate)
+      fail(`coordinates are at most ${maxCoordinate}`, 'shapes', i);
     ids.add(id);
-  });
-  arrows.forEach(({ from, to }, i) => {
+  }
+  for (const [i, { from, to }] of arrows.entries()) {
     if (!ids.has(from)) fail('no shape has this id', 'arrows', i, 'from');
     if (!ids.has(to)) fail('no shape has this id', 'arrows', i, 'to');
-  });
+  }
 }
