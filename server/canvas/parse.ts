@@ -162,7 +162,7 @@ function trimInvisible(text: string): { text: string; offset: number } {
   return { text: start === 0 && end === text.length ? text : text.slice(start, end), offset: start };
 }
 
-/** White space, U+200B to U+200D, U+2060 (word joiner) and U+FEFF (byte order mark). */
+/** White space, ASCII control characters, U+200B to U+200D, U+2060 (word joiner) and U+FEFF (byte order mark). */
 function isInvisible(code: number): boolean {
   if (code <= 32) return true;
   if (code < 0xa0) return false;
