@@ -14,6 +14,7 @@ import {
   type Task,
 } from '../../schemas/task.ts';
 import { generateTask, SUITE_VERSION } from './generate.ts';
+import { realDiagrams, realTask } from './real.ts';
 import { familiesOf, levelsOf, sizeOf } from './splits.ts';
 
 export { SUITE_VERSION };
@@ -43,14 +44,18 @@ interface Cell {
   size: number;
 }
 
+function cellsOf(split: Split): Cell[] {
+  if (split === 'test_real') {
+    return FAMILIES.flatMap((family) =>
+      LEVELS.map((level) => ({ split, family, level, size: realDiagrams(family, level).length })),
+    ).filter((cell) => cell.size > 0);
+  }
+  const size = sizeOf(split);
+  return familiesOf(split).flatMap((family) => levelsOf(split).map((level) => ({ split, family, level, size })));
+}
+
 /** Every (split, family, level) that holds tasks, in listing order. */
-const CELLS: readonly Cell[] = SPLITS.flatMap((split) =>
-  split === 'test_real'
-    ? []
-    : familiesOf(split).flatMap((family) =>
-        levelsOf(split).map((level) => ({ split, family, level, size: sizeOf(split) })),
-      ),
-);
+const CELLS: readonly Cell[] = SPLITS.flatMap(cellsOf);
 
 type CellFilter = { [K in 'split' | 'family' | 'level']?: Cell[K] | undefined };
 
@@ -88,15 +93,23 @@ export function taskAt({ split, family, level, index }: TaskAddress): Task {
   return taskIn(cell, index);
 }
 
+/** Tasks last asked for, oldest first: an episode asks for its task at every step. */
 const CACHE_LIMIT = 4096;
 const cache = new Map<string, Task>();
 
+function makeTask({ split, family, level }: Cell, index: number): Task {
+  if (split !== 'test_real') return generateTask({ split, family, level }, index);
+  const task = realTask(SUITE_VERSION, family, level, index);
+  if (!task) throw new TaskNotFound(`test_real has no ${family}.${level}.${index}`);
+  return task;
+}
+
+/** `index` has been checked against the cell's size. */
 function taskIn(cell: Cell, index: number): Task {
   const key = `${cell.split}.${cell.family}.${cell.level}.${index}`;
   const known = cache.get(key);
   if (known) return known;
-  if (cell.split === 'test_real') throw new TaskNotFound('no such real diagram');
-  const task = generateTask({ ...cell, split: cell.split }, index);
+  const task = makeTask(cell, index);
   if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value!);
   cache.set(key, task);
   return task;
