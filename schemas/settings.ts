@@ -23,7 +23,7 @@ interface SettingMeta {
   description?: string | undefined;
   /** Unit of the value, plural: `episodes`, `ms`, `tokens`. */
   unit?: string | undefined;
-  /** Given by place, in the order of declaration, instead of by flag. */
+  /** Given by place, in the order of declaration, instead of by flag; a list takes all that is left. */
   positional?: boolean | undefined;
   /** Printed as `***`, never written to a run folder. */
   secret?: boolean | undefined;
@@ -92,8 +92,13 @@ function settingsOf(schema: SettingsSchema): Setting[] {
   return Object.entries<z.core.$ZodType>(schema.shape).map(([key, field]) => describe(key, field));
 }
 
-/** What the command line holds before any value is read: raw texts by key. */
-type Raw = Map<string, { source: string; text: string }>;
+/** What was given, before any value is read: texts by key, one unless it is a list, and where they come from. */
+type Raw = Map<string, { source: string; texts: readonly string[] }>;
+
+/** Items of a list in one text: separated by commas. */
+function splitList({ kind }: Setting, text: string): string[] {
+  return kind === 'list' ? text.split(',').map((item) => item.trim()) : [text];
+}
 
 function unknownFlag(flag: string, settings: readonly Setting[]): string {
   const flags = settings.filter((setting) => !setting.positional).map((setting) => setting.flag);
@@ -121,8 +126,8 @@ function readFlag(argv: readonly string[], at: number, settings: readonly Settin
     problems.push(`${flag} needs a value`);
     return 1;
   }
-  const before = setting.kind === 'list' ? raw.get(setting.key) : undefined;
-  raw.set(setting.key, { source: flag, text: before ? `${before.text},${value}` : value });
+  const before = setting.kind === 'list' ? (raw.get(setting.key)?.texts ?? []) : [];
+  raw.set(setting.key, { source: flag, texts: [...before, ...splitList(setting, value)] });
   return taken;
 }
 
@@ -140,8 +145,10 @@ function readArguments(argv: readonly string[], settings: readonly Setting[], pr
     }
     at += 1;
     if (at - 1 === end) continue;
-    const place = places[filled++];
-    if (place) raw.set(place.key, { source: place.key.toUpperCase(), text: entry });
+    const place = places[filled] ?? places.find(({ kind }) => kind === 'list');
+    filled += 1;
+    if (place)
+      raw.set(place.key, { source: place.key.toUpperCase(), texts: [...(raw.get(place.key)?.texts ?? []), entry] });
     else problems.push(`unexpected argument ${JSON.stringify(entry)}`);
   }
   return raw;
@@ -149,9 +156,11 @@ function readArguments(argv: readonly string[], settings: readonly Setting[], pr
 
 /** Adds the variables that are set for keys without a flag; an empty variable counts as unset. */
 function readVariables(env: Environment, settings: readonly Setting[], raw: Raw): void {
-  for (const { key, variable } of settings) {
+  for (const setting of settings) {
+    const { key, variable } = setting;
     const text = env[variable];
-    if (text !== undefined && text !== '' && !raw.has(key)) raw.set(key, { source: variable, text });
+    if (text === undefined || text === '' || raw.has(key)) continue;
+    raw.set(key, { source: variable, texts: splitList(setting, text) });
   }
 }
 
@@ -190,12 +199,11 @@ function readText(text: string, field: z.core.$ZodType): { value: unknown } | { 
   return { problem: issue?.message ?? 'is not accepted' };
 }
 
-function readList(text: string, list: z.core.$ZodType): { value: unknown } | { problem: string } {
+function readList(texts: readonly string[], list: z.core.$ZodType): { value: unknown } | { problem: string } {
   if (!(list instanceof z.ZodArray)) return { problem: 'is not a list' };
   const values: unknown[] = [];
-  for (const part of text.split(',').map((item) => item.trim())) {
-    if (part === '') continue;
-    const item = readText(part, list.element);
+  for (const text of texts.filter((part) => part !== '')) {
+    const item = readText(text, list.element);
     if ('problem' in item) return item;
     values.push(item.value);
   }
@@ -213,8 +221,8 @@ function readValues(raw: Raw, settings: readonly Setting[], problems: string[]):
       continue;
     }
     const { inner, secret } = setting;
-    const read = setting.kind === 'list' ? readList(given.text, inner) : readText(given.text, inner);
-    const shown = secret ? '***' : JSON.stringify(given.text);
+    const read = setting.kind === 'list' ? readList(given.texts, inner) : readText(given.texts[0] ?? '', inner);
+    const shown = secret ? '***' : JSON.stringify(given.texts.join(','));
     if ('problem' in read) problems.push(`${given.source} ${shown}: ${read.problem}`);
     else values[setting.key] = read.value;
   }
@@ -289,7 +297,8 @@ function helpLine(setting: Setting): string {
 export function toHelp(program: string, summary: string, schema: SettingsSchema): string {
   const settings = settingsOf(schema);
   const places = settings.filter((setting) => setting.positional);
-  const usage = places.map(({ key, optional }) => (optional ? `[${key.toUpperCase()}]` : key.toUpperCase()));
+  const name = ({ key, kind }: Setting): string => key.toUpperCase() + (kind === 'list' ? '..' : '');
+  const usage = places.map((place) => (place.optional ? `[${name(place)}]` : name(place)));
   const flags = settings.filter((setting) => !setting.positional);
   const head = ['usage:', program, ...usage, ...(flags.length > 0 ? ['[flags]'] : [])].join(' ');
   return [`${program}: ${summary}`, '', head, '', ...places.map(helpLine), ...flags.map(helpLine)].join('\n').trimEnd();
@@ -298,21 +307,21 @@ export function toHelp(program: string, summary: string, schema: SettingsSchema)
 /** Shows how far long work has come: a bar on a terminal, plain lines elsewhere. Built by `trainer/progress.ts`. */
 export interface Progress {
   /** Names all stages ahead, so that each line can say which of how many it is. */
-  plan(stages: readonly string[]): void;
+  plan: (stages: readonly string[]) => void;
   /** Begins a stage of `total` units (`tasks`, `steps`), `done` of them by an earlier process; ends the stage before. */
-  start(stage: string, total: number, unit: string, done?: number): void;
+  start: (stage: string, total: number, unit: string, done?: number) => void;
   /** `done` units of the stage are done; a metric or two may go with it. Cheap at any rate of calls. */
-  update(done: number, metrics?: Readonly<Record<string, number>>): void;
+  update: (done: number, metrics?: Readonly<Record<string, number>>) => void;
   /** Ends the stage, with a last word on how it went. */
-  finish(note?: string): void;
+  finish: (note?: string) => void;
 }
 
 /** What a command is given beside its settings. */
 export interface CommandContext {
   /** Starts an environment server of its own on a free port; the command closes it. */
-  startServer(): Promise<{ url: string; close(): Promise<void> }>;
+  startServer: () => Promise<{ url: string; close: () => Promise<void> }>;
   /** One line of result on standard output; never torn by the progress bar. */
-  out(line: string): void;
+  out: (line: string) => void;
   progress: Progress;
   /** Aborted by the first Ctrl-C: stop at the next safe place, keep what is done. A second one exits at once. */
   signal: AbortSignal;

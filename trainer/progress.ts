@@ -14,7 +14,7 @@ export interface ProgressStream {
 /** A Progress that can step aside while another line is written. */
 export interface ConsoleProgress extends Progress {
   /** Takes the bar off the screen; the next update draws it again. */
-  clear(): void;
+  clear: () => void;
 }
 
 interface Stage {

@@ -92,7 +92,7 @@ function readConfig(folder: string): RunConfig | undefined {
 }
 
 /** Whether a live process other than this one works in the folder. */
-function isInUse(folder: string): boolean {
+export function isInUse(folder: string): boolean {
   try {
     const pid = Number(readFileSync(join(folder, 'running.pid'), 'utf8'));
     if (pid === process.pid) return false;

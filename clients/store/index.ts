@@ -17,6 +17,7 @@ export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Checkpoint, StoreOptions } from './connection.ts';
 export type * from './rows.ts';
 export type { EpisodeQuery } from './readers.ts';
+export { SCHEMA_VERSION } from './schema.ts';
 export { toStepRecord, type Turn } from './turn.ts';
 
 export type Store = ReturnType<typeof openStore>;

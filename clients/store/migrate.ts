@@ -1,7 +1,7 @@
 /** Brings a database to the current schema: the missing steps in one transaction, or nothing. */
 import type { Database } from 'better-sqlite3';
 import { StoreError } from './errors.ts';
-import { APPLICATION_ID, MIGRATIONS, type Migration } from './schema.ts';
+import { APPLICATION_ID, SCHEMA_VERSION, type Migration } from './schema.ts';
 
 export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
@@ -17,9 +17,8 @@ function versionError(db: Database, found: number, known: number): StoreError {
 
 /** @throws StoreError newer_database or older_database */
 export function assertCurrent(db: Database): void {
-  const current = MIGRATIONS.at(-1)?.version ?? 0;
   const found = versionOf(db);
-  if (found !== current) throw versionError(db, found, current);
+  if (found !== SCHEMA_VERSION) throw versionError(db, found, SCHEMA_VERSION);
 }
 
 /**

@@ -198,3 +198,6 @@ CREATE VIEW teacher_acceptance AS
 `;
 
 export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: TABLES + VIEWS }];
+
+/** Version of the schema this program writes; every exported trajectory carries it. */
+export const SCHEMA_VERSION = MIGRATIONS.length;

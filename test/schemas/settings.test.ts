@@ -86,6 +86,16 @@ test('it names all faults at once, and no secret', () => {
   expect(problems.join()).not.toContain('hunter2');
 });
 
+test('a list of arguments takes all of them, commas and all', () => {
+  const Files = z.strictObject({
+    files: z.array(z.string()).min(1).meta({ positional: true }),
+    all: z.boolean().default(false),
+  });
+  expect(parseSettings(Files, ['a,b', '--all', 'c'], {})).toEqual({ files: ['a,b', 'c'], all: true });
+  expect(() => parseSettings(Files, [], {})).toThrow(new UsageError(['FILES is missing']));
+  expect(toHelp('x', '', Files)).toContain('usage: x FILES.. [flags]');
+});
+
 test('rules over several fields are usage errors too', () => {
   const Range = z.strictObject({ low: z.number().default(0), high: z.number().default(1) });
   const Ordered = Range.refine(({ low, high }) => low < high, { error: 'must be under --high', path: ['low'] });

@@ -6,8 +6,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStore, type Store } from '../../clients/store/index.ts';
-import { MIGRATIONS } from '../../clients/store/schema.ts';
+import { openStore, SCHEMA_VERSION, type Store } from '../../clients/store/index.ts';
 import { episodes, RUN, sample, step } from './records.ts';
 
 function fill(store: Store): void {
@@ -40,8 +39,7 @@ function dump(store: Store): string {
   return [...objects.map(({ sql }) => `${String(sql)};`), ...inserts, ...pragmas, ''].join('\n');
 }
 
-const version = MIGRATIONS.at(-1)?.version ?? 0;
-const target = fileURLToPath(new URL(`../data/store/v${version}.sql`, import.meta.url));
+const target = fileURLToPath(new URL(`../data/store/v${SCHEMA_VERSION}.sql`, import.meta.url));
 const store = openStore(join(mkdtempSync(join(tmpdir(), 'canvas-gym-')), 'log.db'));
 fill(store);
 writeFileSync(target, dump(store), { flag: 'wx' });

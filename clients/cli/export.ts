@@ -1,0 +1,172 @@
+/**
+ * `canvas-gym export [RUN]`: what a run left in the log, as a file other programs read.
+ *
+ * `trajectories`: one row an episode with its steps. `sft`: prompt and completion of each teacher's answer that was kept.
+ * `metrics`: stage, name, optimizer step and value. Rows are read and written page by page, so a run of any size fits.
+ */
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { openStore, SCHEMA_VERSION, type Store } from '../store/index.ts';
+import { defineCommand, UsageError } from '../../schemas/settings.ts';
+import { DB_SETTING } from './options.ts';
+
+const DATASETS = ['trajectories', 'sft', 'metrics'] as const;
+type Dataset = (typeof DATASETS)[number];
+
+const Settings = z.strictObject({
+  run: z.string().optional().meta({ description: 'Run to export; without it, the last one', positional: true }),
+  db: DB_SETTING,
+  dataset: z.enum(DATASETS).default('trajectories').describe('What to export'),
+  format: z
+    .enum(['jsonl', 'parquet'])
+    .default('jsonl')
+    .describe('JSON lines, or Parquet with nested values as JSON text'),
+  out: z.string().min(1).default('-').describe('File to write; - is standard output'),
+  stage: z.string().optional().describe('Only episodes of this stage'),
+  policy_version: z.string().optional().describe('Only episodes of this policy'),
+});
+type Settings = z.infer<typeof Settings>;
+
+type Row = Record<string, unknown>;
+
+function* pages<T>(read: (after: number) => T[], idOf: (row: T) => number): Generator<T> {
+  for (let page = read(0); page.length > 0; page = read(idOf(page.at(-1)!))) yield* page;
+}
+
+function* trajectories(store: Store, run_id: string, { stage, policy_version }: Settings): Generator<Row> {
+  const read = (after: number) => store.episodes({ run_id, stage, policy_version, after });
+  for (const episode of pages(read, (row) => row.episode_id)) {
+    const steps = store.steps(episode.episode_id).map((step) => ({ ...step, episode_id: undefined }));
+    yield { schema_version: SCHEMA_VERSION, ...episode, steps };
+  }
+}
+
+function* sft(store: Store, run_id: string): Generator<Row> {
+  const read = (after: number) => store.teacherSamples({ run_id, accepted: true, after });
+  for (const { prompt, completion, task_id, reward } of pages(read, (row) => row.sample_id)) {
+    yield { prompt, completion, task_id, reward };
+  }
+}
+
+function* metrics(store: Store, run_id: string): Generator<Row> {
+  for (const { stage, name } of store.metricNames(run_id)) {
+    for (const { optimizer_step, value } of store.metric(run_id, stage, name))
+      yield { stage, name, optimizer_step, value };
+  }
+}
+
+const READERS: Readonly<Record<Dataset, (store: Store, run_id: string, settings: Settings) => Generator<Row>>> = {
+  trajectories,
+  sft,
+  metrics,
+};
+
+type Column = readonly [name: string, type: 'STRING' | 'DOUBLE' | 'INT32' | 'BOOLEAN'];
+
+/** Columns of each dataset in Parquet; what is no text, number or truth value becomes JSON text. */
+const COLUMNS: Readonly<Record<Dataset, readonly Column[]>> = {
+  trajectories: [
+    ...[
+      'schema_version',
+      'episode_id',
+      'level',
+      'optimizer_step',
+      'member',
+      'reward_preset_version',
+      'episode_length',
+    ].map((name): Column => [name, 'INT32']),
+    ...['run_id', 'stage', 'task_id', 'split', 'family', 'prompt', 'seed', 'policy_version', 'group_id'].map(
+      (name): Column => [name, 'STRING'],
+    ),
+    ...['reward_preset', 'stop_reason', 'steps'].map((name): Column => [name, 'STRING']),
+    ['episode_return', 'DOUBLE'],
+    ['terminated', 'BOOLEAN'],
+    ['truncated', 'BOOLEAN'],
+  ],
+  sft: [
+    ['prompt', 'STRING'],
+    ['completion', 'STRING'],
+    ['task_id', 'STRING'],
+    ['reward', 'DOUBLE'],
+  ],
+  metrics: [
+    ['stage', 'STRING'],
+    ['name', 'STRING'],
+    ['optimizer_step', 'INT32'],
+    ['value', 'DOUBLE'],
+  ],
+};
+
+function flat(row: Row): Row {
+  const toCell = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toCell(value)]));
+}
+
+function* flatRows(rows: Iterable<Row>, count: () => void): Generator<Row> {
+  for (const row of rows) {
+    count();
+    yield flat(row);
+  }
+}
+
+async function writeParquet(file: string, dataset: Dataset, rows: Iterable<Row>): Promise<number> {
+  const { fileWriter, parquetWriteRows } = await import('hyparquet-writer');
+  const columns = COLUMNS[dataset].map(([name, type]) => ({ name, type }));
+  let count = 0;
+  const counted = flatRows(rows, () => {
+    count += 1;
+  });
+  await parquetWriteRows({ writer: fileWriter(file), rows: counted, columns, rowGroupSize: 1000 });
+  return count;
+}
+
+function writeJsonl(write: (line: string) => void, rows: Iterable<Row>): number {
+  let count = 0;
+  for (const row of rows) {
+    write(JSON.stringify(row));
+    count += 1;
+  }
+  return count;
+}
+
+function writeJsonlFile(path: string, rows: Iterable<Row>): number {
+  const file = openSync(path, 'w');
+  try {
+    return writeJsonl((line) => writeSync(file, `${line}\n`), rows);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function exportRun(store: Store, settings: Settings, out: (line: string) => void): Promise<void> {
+  const { dataset, format, out: path } = settings;
+  const { run_id } = store.getRun(settings.run);
+  const rows = READERS[dataset](store, run_id, settings);
+  if (path !== '-') mkdirSync(dirname(path), { recursive: true });
+  const count =
+    format === 'parquet'
+      ? await writeParquet(path, dataset, rows)
+      : path === '-'
+        ? writeJsonl(out, rows)
+        : writeJsonlFile(path, rows);
+  process.stderr.write(`${count} rows of ${dataset} of ${run_id}${path === '-' ? '' : ` in ${path}`}\n`);
+}
+
+export const command = defineCommand({
+  name: 'export',
+  summary: 'Writes trajectories, the SFT dataset or metrics of a run to a file.',
+  settings: Settings,
+  async run(settings, { out }) {
+    if (settings.format === 'parquet' && settings.out === '-') {
+      throw new UsageError(['--format parquet needs a file: give --out FILE']);
+    }
+    const store = openStore(settings.db, { readonly: true });
+    try {
+      await exportRun(store, settings, out);
+    } finally {
+      store.close();
+    }
+  },
+});
