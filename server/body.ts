@@ -70,7 +70,9 @@ function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(decoder.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8';
-    const hint = /\b(NaN|-?Infinity)\b/.test(reason) ? '; JSON has no NaN or Infinity, send null or leave it out' : '';
+    const hint = /token 'N'|token 'I'|minus sign/.test(reason)
+      ? '; JSON has no NaN or Infinity, send null or leave it out'
+      : '';
     throw new ApiError('not_json', `body must be JSON: ${reason}${hint}`, { place: ['body'] });
   }
 }

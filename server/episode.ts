@@ -45,8 +45,7 @@ function drawLot(request: ResetRequest): ResolvedTask {
     return toResolved(sampleTask({ seed: String(request.seed), split, family, level, index }));
   } catch (error) {
     if (!(error instanceof TaskNotFound)) throw error;
-    const place = ['body', LOT_KEYS.findLast((key) => request[key] !== undefined) ?? 'split'];
-    throw new ApiError('unknown_task', error.reason, { place });
+    throw new ApiError('unknown_task', error.reason, { place: ['body'] });
   }
 }
 

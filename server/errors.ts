@@ -34,6 +34,11 @@ export class ApiError extends Error {
   }
 }
 
+/** A field whose value cannot be used, named before what is said of it. */
+export function invalidAt(place: Place, message: string): ApiError {
+  return new ApiError('invalid_request', `${toPath(place)}: ${message}`, { place });
+}
+
 /** The body of a refusal; `path` is the place of its first fault. */
 export function toErrorBody(error: ApiError): ErrorBody {
   const path = toPath(error.details[0]?.loc ?? []);

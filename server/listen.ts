@@ -15,7 +15,7 @@ export interface RunningServer {
   url: string;
   port: number;
   /** Takes no more connections, lets running requests end until the deadline, then cuts what is left. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** What Node's HTTP parser refuses, before there is a request. */

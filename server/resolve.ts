@@ -10,7 +10,7 @@ import {
   type ScoredTask,
   type Task,
 } from '../schemas/task.ts';
-import { ApiError, type Place } from './errors.ts';
+import { ApiError, invalidAt, type Place } from './errors.ts';
 import { getTask, listTasks } from './tasks/suite.ts';
 
 /** A task as the routes need it: what is scored, and what the caller may be told. */
@@ -63,18 +63,14 @@ export function toResolved(task: Task): ResolvedTask {
 /** Refuses an expectation whose edges name no node, or whose nodes share an id. */
 function assertExpectation({ expect }: InlineTask, place: Place): void {
   const ids = new Set<string>();
-  expect?.nodes.forEach(({ id }, i) => {
-    const at = { place: [...place, 'expect', 'nodes', i, 'id'] };
-    if (ids.has(id)) throw new ApiError('invalid_request', 'two nodes have this id; ids are unique', at);
+  for (const [i, { id }] of (expect?.nodes ?? []).entries()) {
+    if (ids.has(id)) throw invalidAt([...place, 'expect', 'nodes', i, 'id'], 'two nodes have this id; ids are unique');
     ids.add(id);
-  });
-  expect?.edges.forEach((edge, i) => {
-    for (const end of ['from', 'to'] as const) {
-      if (ids.has(edge[end])) continue;
-      const at = { place: [...place, 'expect', 'edges', i, end] };
-      throw new ApiError('invalid_request', `no node has the id ${JSON.stringify(edge[end].slice(0, 60))}`, at);
-    }
-  });
+  }
+  for (const [i, edge] of (expect?.edges ?? []).entries()) {
+    const end = (['from', 'to'] as const).find((key) => !ids.has(edge[key]));
+    if (end) throw invalidAt([...place, 'expect', 'edges', i, end], 'no node has this id');
+  }
 }
 
 export function resolveInline(inline: InlineTask, place: Place): ResolvedTask {

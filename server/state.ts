@@ -7,7 +7,7 @@ import type { Canvas } from '../schemas/canvas.ts';
 import { STATE_VERSION, type State } from '../schemas/episode.ts';
 import { PRESET_VERSIONS } from '../schemas/reward.ts';
 import { MAX_CANVAS_ITEMS, MAX_SIDE } from './canvas/limits.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, invalidAt } from './errors.ts';
 import { SUITE_VERSION } from './tasks/suite.ts';
 
 /** JSON with the keys of every object in code unit order, without spaces. Recursive: the depth is checked before. */
@@ -91,7 +91,7 @@ export function assertStateVersion(body: Readonly<Record<string, unknown>>): voi
  */
 export function assertCanvas(canvas: Canvas, place: readonly string[], maxCoordinate = Infinity): void {
   const fail = (message: string, ...rest: (string | number)[]): never => {
-    throw new ApiError('invalid_request', message, { place: [...place, ...rest] });
+    throw invalidAt([...place, ...rest], message);
   };
   const { shapes, arrows } = canvas;
   const count = shapes.length + arrows.length;

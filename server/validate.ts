@@ -54,7 +54,35 @@ function allowedValues(issue: Issue): unknown[] | undefined {
   return sets.length > 0 && sets.every((set) => set !== undefined) ? sets.flat() : undefined;
 }
 
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const kindName = (kind: string): string => KIND_NAMES[kind] ?? kind;
+
+function kindOf(value: unknown): string {
+  if (value === Infinity || value === -Infinity) return 'one too large for a double';
+  return kindName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+}
+
+const SIZE_UNITS: Readonly<Record<string, string>> = { string: ' characters long', array: ' items long' };
+
+function explainSize(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const unit = SIZE_UNITS[issue.origin] ?? '';
+  if (issue.code === 'too_big')
+    return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unit}`;
+  return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unit}`;
+}
+
 function explain(issue: Issue, value: unknown): string {
+  if (issue.code === 'invalid_type') return `must be ${kindName(issue.expected)}, not ${kindOf(value)}`;
+  if (issue.code === 'too_small' || issue.code === 'too_big') return explainSize(issue);
   const values = allowedValues(issue);
   if (!values) return issue.message;
   const hint = suggest(
@@ -69,7 +97,14 @@ function toDetails(issue: Issue, schema: z.core.$ZodType, from: string, input: u
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue, schema, place);
   const value = valueAt(input, issue.path as Place);
   if (value === undefined) return [{ type: 'missing', loc: place, msg: 'Field required' }];
-  return [{ type: issue.code, loc: place, msg: explain(issue, value), ...echo(value) }];
+  return [
+    {
+      type: issue.code === 'custom' ? 'invalid_value' : issue.code,
+      loc: place,
+      msg: explain(issue, value),
+      ...echo(value),
+    },
+  ];
 }
 
 function codeOf(issue: Issue | undefined): ErrorCode {
