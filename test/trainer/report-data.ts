@@ -1,0 +1,184 @@
+/** A report's data as a quickstart leaves it: noisy curves, three policies, real pictures. Made from a seed. */
+import { createRng, hash64 } from '../../schemas/seed.ts';
+import { PRESETS, type Preset } from '../../schemas/reward.ts';
+import { parseCompletion } from '../../server/canvas/parse.ts';
+import { applyActions } from '../../server/canvas/apply.ts';
+import { EMPTY_CANVAS } from '../../schemas/canvas.ts';
+import { toSvg } from '../../server/render/svg.ts';
+import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
+import type { Curve, Drawing, EpisodeFacts, ReportData } from '../../trainer/report/data.ts';
+import { pairedDifference } from '../../trainer/statistics.ts';
+import { taskAt } from '../../server/tasks/suite.ts';
+
+const rng = createRng(hash64('report.data', 1));
+const noise = (size: number): number => (rng.next() + rng.next() + rng.next() - 1.5) * size;
+
+function curve(stage: string, name: string, steps: number, at: (share: number) => number, every = 1): Curve {
+  const points = Array.from({ length: steps }, (_, i) => ({
+    optimizer_step: every * (i + 1),
+    value: at(i / (steps - 1)),
+  }));
+  return { stage, name, points };
+}
+
+/** A value that moves from `start` to `end`, fast at first. */
+function towards(start: number, end: number, share: number): number {
+  return end + (start - end) * Math.exp(-4 * share);
+}
+
+function rewards(from: number, spread: number): Record<Preset, number[]> {
+  const list = (): number[] => Array.from({ length: 120 }, () => Math.min(1, Math.max(0, from + noise(spread))));
+  return Object.fromEntries(PRESETS.map((preset) => [preset, list()])) as Record<Preset, number[]>;
+}
+
+function draw(completion: string): string {
+  const parsed = parseCompletion(completion, { style: 'lenient', max_actions: 200 });
+  const start = { canvas: EMPTY_CANVAS, selected: [] };
+  return toSvg(applyActions(parsed.actions ?? [], start, { action_set: 'core' }).canvas);
+}
+
+function drawings(index: number): { task_id: string; prompt: string; all: Drawing[] } {
+  const task = taskAt({ split: 'test_iid', family: index % 2 === 0 ? 'pipeline' : 'flowchart', level: 2, index });
+  const teacher = createScriptedTeacher(createRng(hash64('report', index)), { flaw_rate: 1 });
+  const [good = '', flawed = '', other = ''] = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, 3);
+  const all = [
+    { policy: 'teacher', svg: draw(good), reward: 0.96 },
+    { policy: 'sft', svg: draw(flawed), reward: 0.61 },
+    { policy: 'rl-150', svg: draw(other), reward: 0.88 },
+  ];
+  return { task_id: task.task_id, prompt: task.prompt, all };
+}
+
+function episode(index: number, reward: number): EpisodeFacts {
+  const { task_id, prompt, all } = drawings(index);
+  const lost = 1 - reward;
+  const reasons =
+    reward > 0.99
+      ? []
+      : [
+          {
+            component: 'node',
+            code: 'missing_nodes',
+            message: 'These are missing: "Payment", "Audit log".',
+            lost: lost / 2,
+          },
+          {
+            component: 'edge',
+            code: 'missing_edges',
+            message: 'No arrow goes from "Cart" to "Payment".',
+            lost: lost / 3,
+          },
+          {
+            component: 'align',
+            code: 'not_aligned',
+            message: 'Put "Cart" in one row or column with another shape.',
+            lost: lost / 9,
+          },
+        ];
+  const errors =
+    reward < 0.3 ? [{ code: 'unknown_shape', message: 'action 4: no shape has the id "Paymnet"', index: 4 }] : [];
+  return { task_id, prompt, policy: 'rl-150', svg: all[2]!.svg, reward, reasons, errors };
+}
+
+const COMPONENTS = [
+  'parse',
+  'schema',
+  'render',
+  'node',
+  'edge',
+  'edge_label',
+  'overlap',
+  'text_fit',
+  'crossings',
+  'align',
+];
+
+export function reportData(): ReportData {
+  const evaluated = { teacher: rewards(0.94, 0.08), sft: rewards(0.74, 0.3), 'rl-150': rewards(0.83, 0.25) };
+  const rows = Object.entries(evaluated).map(([policy, values], i) => ({
+    policy,
+    tasks: 120,
+    valid_json: [1, 0.967, 0.992][i]!,
+    mean: Object.fromEntries(PRESETS.map((p) => [p, values[p].reduce((a, b) => a + b, 0) / 120])) as Record<
+      Preset,
+      number
+    >,
+    standard_error: Object.fromEntries(PRESETS.map((p) => [p, 0.004 + 0.009 * i])) as Record<Preset, number>,
+  }));
+  const by_preset = Object.fromEntries(
+    PRESETS.map((preset) => [preset, pairedDifference(evaluated['rl-150'][preset], evaluated.sft[preset])]),
+  ) as NonNullable<NonNullable<ReportData['evaluation']>['difference']>['by_preset'];
+  return {
+    run: {
+      run_id: 'quickstart-20260530-141207',
+      command: 'quickstart',
+      status: 'done',
+      started_at: '2026-05-30T14:12:07.000Z',
+      finished_at: '2026-05-30T14:17:31.000Z',
+      seed: '1',
+      git_commit: '8b8b4000c0ffee00c0ffee00c0ffee00c0ffee00',
+    },
+    stages: [
+      { stage: 'teach', seconds: 6.2 },
+      { stage: 'sft', seconds: 171 },
+      { stage: 'reinforce', seconds: 119.4 },
+      { stage: 'evaluate', seconds: 24.8 },
+      { stage: 'report', seconds: 0.6 },
+    ],
+    evaluation: {
+      tasks: '120 tasks of test_iid, levels 1 and 2',
+      rows,
+      difference: { from: 'sft', to: 'rl-150', by_preset },
+    },
+    teacher: {
+      proposed: 4096,
+      kept: 1911,
+      mean_reward: 0.871,
+      kept_reward: 0.953,
+      rejected: { low_reward: 612, duplicate: 203, not_among_best: 1370 },
+    },
+    curves: [
+      curve('sft', 'loss/sft', 600, (share) => towards(4.2, 0.11, 2 * share) + Math.abs(noise(0.12))),
+      curve('sft', 'loss/sft_val', 12, (share) => towards(2.9, 0.17, 2 * share), 50),
+      curve('sft', 'optim/lr', 600, (share) => 0.003 * (1 - share)),
+      curve('reinforce', 'episode/return', 150, (share) => towards(0.72, 0.85, share) + noise(0.06)),
+      curve('reinforce', 'policy/kl_k3', 150, (share) => towards(0, 0.09, share) + Math.abs(noise(0.01))),
+      curve('reinforce', 'policy/entropy', 150, (share) => towards(0.31, 0.19, share) + noise(0.02)),
+      curve('reinforce', 'episode/completion_tokens', 150, (share) => 46 + 6 * share + noise(3)),
+      curve('reinforce', 'optim/grad_norm', 150, () => 0.6 + Math.abs(noise(0.5))),
+      curve('reinforce', 'group/flat_share', 150, (share) => 0.15 + 0.2 * share + noise(0.1)),
+      curve('reinforce', 'stop/max_tokens', 150, (share) => Math.max(0, 0.02 - 0.02 * share + noise(0.01))),
+      curve('reinforce', 'time/rollout_s', 150, () => 0.45 + noise(0.08)),
+      curve('reinforce', 'time/train_s', 150, () => 0.32 + noise(0.05)),
+      curve('reinforce', 'policy/logprob_gap', 150, () => 1e-6 + Math.abs(noise(1e-6))),
+      ...COMPONENTS.map((name, i) =>
+        curve('reinforce', `reward/${name}`, 150, (share) =>
+          Math.min(1, towards(0.5 + 0.04 * i, 0.75 + 0.025 * i, share) + noise(0.05)),
+        ),
+      ),
+    ],
+    comparisons: [1, 2, 3].map((index) => {
+      const { task_id, prompt, all } = drawings(index);
+      return { task_id, prompt, drawings: all };
+    }),
+    best: [4, 5, 6].map((index, i) => episode(index, 1 - 0.004 * i)),
+    worst: [7, 8, 9].map((index, i) =>
+      i === 0 ? { ...episode(index, 0), svg: undefined } : episode(index, 0.12 + 0.1 * i),
+    ),
+    settings: {
+      seed: 1,
+      backend: 'wasm',
+      levels: [1, 2],
+      sft_steps: 600,
+      rl_steps: 150,
+      group_size: 8,
+      learning_rate: 0.003,
+      kl_beta: 0.02,
+      baseline: 'leave_one_out',
+      temperature: 1,
+      reward: 'graded',
+      url: 'http://127.0.0.1:40123',
+    },
+    repeat: ['npm run quickstart -- --seed 1', 'npx canvas-gym report quickstart-20260530-141207'],
+  };
+}

@@ -1,0 +1,185 @@
+/** The report: whole, closed to the outside, safe against what a model or a log says, and honest in its verdict. */
+import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PRESETS, type Preset } from '../../schemas/reward.ts';
+import { renderReport } from '../../trainer/report.ts';
+import { lineChart, niceTicks } from '../../trainer/report/chart.ts';
+import type { ReportData } from '../../trainer/report/data.ts';
+import { toVerdict } from '../../trainer/report/verdict.ts';
+import type { PairedDifference } from '../../trainer/statistics.ts';
+import { reportData } from './report-data.ts';
+
+const DATA = reportData();
+
+const BARE: ReportData = {
+  run: { ...DATA.run, status: 'running', finished_at: null, seed: null, git_commit: null },
+  ...{ stages: [], curves: [], comparisons: [], best: [], worst: [], settings: {}, repeat: [] },
+};
+
+/** The page as XML: a stricter reader than a browser, so that a tag left open is an error. */
+function parsePage(page: string): Document {
+  const onError = (level: string, message: string): never => {
+    throw new Error(`${level}: ${message}`);
+  };
+  return new DOMParser({ onError }).parseFromString(page.replace(/^<!doctype html>/i, ''), 'application/xhtml+xml');
+}
+
+function elements(document: Document, name: string): Element[] {
+  return Array.from(document.getElementsByTagName(name));
+}
+
+function texts(document: Document, name: string): string[] {
+  return elements(document, name).map((element) => (element.textContent ?? '').trim().replace(/\s+/g, ' '));
+}
+
+function withDifference(differences: Partial<Record<Preset, PairedDifference>>): ReportData {
+  const none = { mean: 0, standard_error: 0.01, z: 0 };
+  const by_preset = { weak: none, article: none, stronger: none, graded: none, ...differences };
+  return { ...BARE, evaluation: { tasks: '10 tasks', rows: [], difference: { from: 'sft', to: 'rl-9', by_preset } } };
+}
+
+test('a full report has every part, and the same bytes each time', () => {
+  const page = renderReport(DATA);
+  const document = parsePage(page);
+  expect(texts(document, 'h2')).toEqual([
+    'Rewards',
+    'The same tasks, drawn by each policy',
+    'Teacher',
+    'Training',
+    'Reward components in training',
+    'Best episodes',
+    'Worst episodes',
+    'Time',
+    'Settings',
+    'Do it again',
+  ]);
+  expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  expect(renderReport(DATA)).toBe(page);
+});
+
+test('nothing in it runs or comes from elsewhere', () => {
+  const document = parsePage(renderReport(DATA));
+  for (const name of ['script', 'link', 'iframe', 'object', 'embed', 'form'])
+    expect(elements(document, name)).toEqual([]);
+  const sources = elements(document, '*').flatMap((element) =>
+    ['src', 'href', 'srcset'].flatMap((name) => element.getAttribute(name) ?? []),
+  );
+  expect(sources.length).toBeGreaterThan(10);
+  expect(sources.filter((source) => !source.startsWith('data:image/svg+xml;base64,'))).toEqual([]);
+  expect(texts(document, 'style').join('')).not.toMatch(/url\(|@import/);
+});
+
+test('pictures are the SVG documents that were given', () => {
+  const [image] = elements(parsePage(renderReport(DATA)), 'img');
+  const data = image!.getAttribute('src')!.split(',')[1]!;
+  expect(Buffer.from(data, 'base64').toString('utf8')).toBe(DATA.comparisons[0]!.drawings[0]!.svg);
+});
+
+test('what a model or a log says stays text', () => {
+  const attack = `</p><script>alert(1)</script><img src=x onerror=alert(1)> "&'`;
+  const episode = { ...DATA.worst[1]!, prompt: attack, task_id: attack, policy: attack };
+  const hostile: ReportData = {
+    ...DATA,
+    run: { ...DATA.run, run_id: attack, command: attack, git_commit: attack },
+    settings: { [attack]: attack },
+    repeat: [attack],
+    stages: [{ stage: attack, seconds: 1 }],
+    curves: [{ stage: attack, name: attack, points: DATA.curves[0]!.points }],
+    worst: [{ ...episode, reasons: [{ component: attack, code: attack, message: attack, lost: 1 }] }],
+  };
+  const document = parsePage(renderReport(hostile));
+  expect(elements(document, 'script')).toEqual([]);
+  expect(elements(document, 'img').filter((image) => image.hasAttribute('onerror'))).toEqual([]);
+  expect(texts(document, 'h1')).toEqual([attack]);
+  expect(texts(document, 'pre')).toEqual([attack]);
+});
+
+test('a run that has only begun gives a report without figures', () => {
+  const document = parsePage(renderReport(BARE));
+  expect(texts(document, 'h2')).toEqual(['Settings', 'Do it again']);
+  expect(texts(document, 'dd')).toContain('not finished');
+  expect(renderReport(BARE)).not.toMatch(/NaN|undefined|null/);
+});
+
+test('the table gives mean and error of each policy and preset, and the paired difference', () => {
+  const rows = elements(parsePage(renderReport(DATA)), 'tr').slice(1, 5);
+  const cells = rows.map((row) => Array.from(row.getElementsByTagName('b')).map((cell) => cell.textContent));
+  const { rows: policies, difference } = DATA.evaluation!;
+  policies.forEach(({ mean }, i) => {
+    expect(cells[i]).toEqual(PRESETS.map((preset) => mean[preset].toFixed(3)));
+  });
+  expect(cells[3]).toEqual(PRESETS.map((preset) => `+${difference!.by_preset[preset].mean.toFixed(3)}`));
+});
+
+test.each([
+  ['better', { mean: 0.08, standard_error: 0.02, z: 4 }],
+  ['better', { mean: 0.04, standard_error: 0.02, z: 2 }],
+  ['unclear', { mean: 0.03, standard_error: 0.02, z: 1.5 }],
+  ['unclear', { mean: -0.03, standard_error: 0.02, z: -1.5 }],
+  ['worse', { mean: -0.08, standard_error: 0.02, z: -4 }],
+] as const)('verdict %s for %o', (kind, graded) => {
+  expect(toVerdict(withDifference({ graded })).kind).toBe(kind);
+});
+
+test('the verdict is about graded, whatever the other presets say', () => {
+  const up = { mean: 0.2, standard_error: 0.01, z: 20 };
+  expect(toVerdict(withDifference({ weak: up, article: up, stronger: up })).kind).toBe('unclear');
+  expect(toVerdict(BARE)).toMatchObject({ kind: 'incomplete', alarms: [] });
+});
+
+test('an alarm where the training reward rises and the held-out one falls, and only there', () => {
+  const rising = DATA.curves.filter(({ name }) => name === 'episode/return');
+  const flat = rising.map((curve) => ({ ...curve, points: curve.points.map((point) => ({ ...point, value: 0.5 })) }));
+  const fallen = withDifference({ graded: { mean: -0.1, standard_error: 0.01, z: -10 } });
+  expect(toVerdict({ ...fallen, curves: rising }).alarms).toHaveLength(1);
+  expect(toVerdict({ ...fallen, curves: flat }).alarms).toEqual([]);
+  const gained = withDifference({ graded: { mean: 0.1, standard_error: 0.01, z: 10 } });
+  expect(toVerdict({ ...gained, curves: rising }).alarms).toEqual([]);
+});
+
+test('every metric is drawn: in a chart of its own, with others, as a component, or folded away', () => {
+  const document = parsePage(renderReport(DATA));
+  const labels = [...texts(document, 'span'), ...texts(document, 'code')].join('\n');
+  const shown = texts(document, 'figcaption').length;
+  expect(shown).toBeGreaterThan(9);
+  for (const { name } of DATA.curves.filter((curve) => curve.name.startsWith('reward/'))) {
+    expect(labels).toContain(name.slice('reward/'.length));
+  }
+  expect(labels).toContain('policy/logprob_gap');
+  expect(labels).toContain('optim/lr');
+});
+
+test.each([
+  ['one point', [5]],
+  ['a flat line', new Array<number>(50).fill(0)],
+  ['huge and tiny values', [1e-9, 1e12, -1e12]],
+  ['a hundred thousand points', Array.from({ length: 100_000 }, (_, i) => Math.sin(i / 1000))],
+])('a chart of %s stays inside its frame and is small', (_, values) => {
+  const points = values.map((value, i) => ({ optimizer_step: i + 1, value }));
+  const { markup } = lineChart({ title: 't', note: 'n', series: [{ label: 'l', points }] });
+  expect(markup.length).toBeLessThan(20_000);
+  const paths = [...markup.matchAll(/class="(?:line|raw) [^"]*" d="([^"]*)"/g)].map(([, d]) => d!);
+  const pairs = paths.flatMap((d) => d.split(/[ML]/).slice(1)).map((pair) => pair.split(' ').map(Number));
+  if (values.length > 1) expect(pairs.length).toBeGreaterThan(1);
+  for (const [x, y] of pairs) {
+    expect(x! >= 52 && x! <= 468).toBe(true);
+    expect(y! >= 10 && y! <= 196).toBe(true);
+  }
+});
+
+test('axis ticks are few, evenly spaced and cover the range', () => {
+  const number = fc.double({ min: -1e6, max: 1e6, noNaN: true });
+  fc.assert(
+    fc.property(number, number, (a, b) => {
+      const range = { low: Math.min(a, b), high: Math.max(a, b) };
+      fc.pre(range.high - range.low > 1e-6 || range.high === range.low);
+      const ticks = niceTicks(range, 5);
+      const slack = 1e-6 * Math.max(1, Math.abs(range.low), Math.abs(range.high));
+      expect(ticks.length).toBeGreaterThan(1);
+      expect(ticks.length).toBeLessThan(9);
+      expect(ticks[0]! <= range.low + slack && ticks.at(-1)! >= range.high - slack).toBe(true);
+    }),
+    { seed: 6 },
+  );
+});

@@ -1,0 +1,39 @@
+/**
+ * The report of a run: one HTML file that opens offline, without scripts, in light, dark and on paper.
+ *
+ *   writeFileSync('report.html', renderReport(await loadReport(store, client, run_id)));
+ *
+ * Pure: the same data give the same bytes.
+ */
+import type { ReportData } from './report/data.ts';
+import { componentsSection, curvesSection } from './report/curves.ts';
+import { comparisonsSection, episodesSection } from './report/drawings.ts';
+import { html } from './report/html.ts';
+import { header, rewardsSection, settingsSection, teacherSection, timesSection } from './report/sections.ts';
+import { STYLE } from './report/style.ts';
+
+/** Nothing may be loaded or run, whatever a label or a log holds. */
+const POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+
+export function renderReport(data: ReportData): string {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+        <title>${data.run.run_id} · canvas-gym</title>
+        <style>
+          ${{ markup: STYLE }}
+        </style>
+      </head>
+      <body>
+        ${header(data)} ${rewardsSection(data.evaluation)} ${comparisonsSection(data.comparisons)}
+        ${teacherSection(data.teacher)} ${curvesSection(data.curves)} ${componentsSection(data.curves)}
+        ${episodesSection('Best episodes', 'Highest rewards on unseen tasks.', data.best)}
+        ${episodesSection('Worst episodes', 'Lowest rewards on unseen tasks, and what they were lost for.', data.worst)}
+        ${timesSection(data.stages)} ${settingsSection(data)}
+      </body>
+    </html> `;
+  return page.markup;
+}

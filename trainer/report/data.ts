@@ -1,0 +1,84 @@
+/** All a report shows. Whoever has these values can make one; `load.ts` reads them from the log and a server. */
+import type { MetricPoint } from '../../clients/store/index.ts';
+import type { ActionError, Preset, Reason } from '../../schemas/reward.ts';
+import type { EvaluationRow } from '../evaluate.ts';
+import type { PairedDifference } from '../statistics.ts';
+
+export interface ReportData {
+  run: RunFacts;
+  /** Stages in the order they ran, with the time each took. */
+  stages: readonly StageTime[];
+  evaluation?: EvaluationFacts | undefined;
+  teacher?: TeacherFacts | undefined;
+  /** Metrics by stage and name. */
+  curves: readonly Curve[];
+  /** The same tasks drawn by each policy. */
+  comparisons: readonly Comparison[];
+  /** Highest return first, then lowest return first. */
+  best: readonly EpisodeFacts[];
+  worst: readonly EpisodeFacts[];
+  /** Resolved settings, secrets left out. */
+  settings: Readonly<Record<string, unknown>>;
+  /** Shell commands that repeat the run, one a line. */
+  repeat: readonly string[];
+}
+
+export interface RunFacts {
+  run_id: string;
+  command: string;
+  status: string;
+  /** ISO 8601, UTC. */
+  started_at: string;
+  finished_at: string | null;
+  seed: string | null;
+  git_commit: string | null;
+}
+
+export interface StageTime {
+  stage: string;
+  seconds: number;
+}
+
+export interface EvaluationFacts {
+  /** Which tasks, as a person says it: `120 tasks of test_iid, levels 1 and 2`. */
+  tasks: string;
+  rows: readonly EvaluationRow[];
+  /** The trained policy against the one it started from, by preset; absent where one of them was not evaluated. */
+  difference?: { from: string; to: string; by_preset: Readonly<Record<Preset, PairedDifference>> } | undefined;
+}
+
+export interface TeacherFacts {
+  proposed: number;
+  kept: number;
+  /** Mean reward of all proposals, and of those kept. */
+  mean_reward: number;
+  kept_reward: number;
+  /** Proposals that were not kept, by reason. */
+  rejected: Readonly<Record<string, number>>;
+}
+
+export interface Curve {
+  stage: string;
+  name: string;
+  points: readonly MetricPoint[];
+}
+
+export interface Drawing {
+  policy: string;
+  /** The picture as an SVG document; absent where none could be drawn. */
+  svg?: string | undefined;
+  reward: number | null;
+}
+
+export interface Comparison {
+  task_id: string;
+  prompt: string;
+  drawings: readonly Drawing[];
+}
+
+export interface EpisodeFacts extends Drawing {
+  task_id: string | null;
+  prompt: string;
+  reasons: readonly Reason[];
+  errors: readonly ActionError[];
+}

@@ -1,0 +1,107 @@
+/** The report's style sheet: light and dark by the reader's choice, black on white on paper, no font or file from elsewhere. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --card: #f6f8fb; --ink: #17202c; --soft: #5a6778; --rule: #dde3ea; --bar: #6b9be0;
+  --good: #1c7a4a; --bad: #b3261e; --warn: #8a5a00;
+  --good-tint: #e2f4e9; --bad-tint: #fbe6e4; --warn-tint: #fff3d6;
+  --series-1: #2563b8; --series-2: #c2600a; --series-3: #1c7a4a; --series-4: #8a3fa8; --series-5: #0f7f8a; --series-6: #b3261e;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #12161c; --card: #1a2029; --ink: #e6ebf2; --soft: #9aa7b8; --rule: #2c3542; --bar: #4d7fc4;
+    --good: #6fd19a; --bad: #ff9a90; --warn: #f0c163;
+    --good-tint: #16301f; --bad-tint: #3a1b19; --warn-tint: #35290f;
+    --series-1: #7db0ff; --series-2: #ffb066; --series-3: #6fd19a; --series-4: #d39bf0; --series-5: #63d0dc; --series-6: #ff9a90;
+  }
+}
+@media print {
+  :root {
+    color-scheme: light;
+    --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --rule: #bbb; --bar: #6b9be0;
+    --good: #14613a; --bad: #9c1f18; --warn: #6e4800; --good-tint: #fff; --bad-tint: #fff; --warn-tint: #fff;
+    --series-1: #1b4f96; --series-2: #a34f06; --series-3: #14613a; --series-4: #6e3187; --series-5: #0b636c; --series-6: #9c1f18;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; max-width: 1080px; padding: 32px 24px 64px; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
+}
+h1 { margin: 0 0 14px; font-size: 28px; line-height: 1.2; overflow-wrap: anywhere; }
+h2 { margin: 44px 0 6px; font-size: 19px; }
+p { margin: 0 0 10px; }
+small { color: var(--soft); font-size: 12px; white-space: nowrap; }
+code, pre { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+pre { padding: 14px 16px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; overflow-x: auto; white-space: pre-wrap; }
+.brand { margin: 0; color: var(--soft); font-size: 13px; letter-spacing: .04em; }
+.lead { max-width: 76ch; color: var(--soft); }
+.verdict { padding: 12px 16px; border-radius: 8px; font-weight: 600; background: var(--card); }
+.verdict.better { background: var(--good-tint); color: var(--good); }
+.verdict.worse, .verdict.alarm { background: var(--bad-tint); color: var(--bad); }
+.verdict.unclear { background: var(--warn-tint); color: var(--warn); }
+dl { margin: 0; } dd { margin: 0; }
+.facts { display: flex; flex-wrap: wrap; gap: 6px 28px; margin-top: 14px; }
+.facts dt, .tiles dt { color: var(--soft); font-size: 12px; }
+.facts dd { overflow-wrap: anywhere; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 10px 0 14px; }
+.tiles div { display: flex; flex-direction: column-reverse; padding: 12px 16px; background: var(--card); border-radius: 8px; }
+.tiles dd { font-size: 24px; font-weight: 600; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: 8px 10px; border-bottom: 1px solid var(--rule); text-align: right; white-space: nowrap; }
+th:first-child { text-align: left; }
+thead th { color: var(--soft); font-size: 13px; font-weight: 600; }
+tbody th { font-weight: 600; } tbody th small { display: block; font-weight: 400; }
+.bar { background: linear-gradient(to right, var(--bar) var(--share), var(--rule) 0) no-repeat 10px 100% / calc(100% - 20px) 4px; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+.scroll { overflow-x: auto; }
+.times { max-width: 560px; } .times .wide { width: 60%; text-align: left; }
+.difference th, .difference td { border-bottom: 0; border-top: 2px solid var(--rule); }
+.up b, .high { color: var(--good); } .down b, .low { color: var(--bad); } .middle { color: var(--warn); }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 20px 28px; margin-top: 14px; }
+figure { margin: 0; }
+.chart figcaption { color: var(--soft); font-size: 13px; min-height: 40px; } .chart figcaption b { color: var(--ink); font-size: 14px; }
+.chart svg { display: block; width: 100%; height: auto; }
+.axis { fill: var(--soft); font: 11px system-ui, "DejaVu Sans", sans-serif; }
+.grid { stroke: var(--rule); fill: none; }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; } .raw { fill: none; stroke-width: 1; opacity: .35; }
+.dot { stroke: none; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 2px 0 0 52px; color: var(--soft); font-size: 12px; }
+.legend b { color: var(--ink); font-variant-numeric: tabular-nums; }
+.legend i { display: inline-block; width: 14px; height: 3px; margin-right: 6px; vertical-align: middle; border-radius: 2px; }
+${[1, 2, 3, 4, 5, 6]
+  .map(
+    (n) =>
+      `path.series-${n} { stroke: var(--series-${n}); } circle.series-${n} { fill: var(--series-${n}); } i.series-${n} { background: var(--series-${n}); -webkit-print-color-adjust: exact; print-color-adjust: exact; }`,
+  )
+  .join('\n')}
+.components { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 2px 40px; margin: 10px 0; padding: 0; list-style: none; }
+.components li { display: grid; grid-template-columns: 1fr 44px 170px 44px; align-items: center; justify-items: end; font-variant-numeric: tabular-nums; break-inside: avoid; }
+.components code { justify-self: start; } .components span { color: var(--soft); } .spark { display: block; width: 160px; height: 28px; }
+details { margin-top: 18px; } summary { cursor: pointer; color: var(--soft); }
+.task, .episode { padding: 14px 16px; margin: 0 0 16px; background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
+.strip { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 14px; }
+.prompt { font-size: 14px; overflow-wrap: anywhere; } .prompt code { color: var(--soft); font-size: 12px; }
+.drawing figcaption { margin-top: 6px; text-align: center; font-size: 14px; }
+img, .nothing { display: block; width: 100%; height: 230px; object-fit: contain; background: #fff; border: 1px solid var(--rule); border-radius: 6px; }
+.nothing { display: grid; place-items: center; color: #5a6778; }
+.episodes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 16px; }
+.episode { margin: 0; } .episode .prompt { margin: 10px 0 6px; } .episode ul { margin: 0; padding-left: 18px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; } .episode li b { color: var(--ink); }
+.settings { columns: 2 320px; column-gap: 28px; }
+.settings div { display: flex; justify-content: space-between; gap: 16px; padding: 4px 0; border-bottom: 1px solid var(--rule); break-inside: avoid; }
+.settings dt { color: var(--soft); } .settings dd { overflow-wrap: anywhere; text-align: right; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  h2 { margin-top: 24px; }
+  h2, .lead { break-after: avoid; }
+  figure, article, tr, .tiles, .verdict { break-inside: avoid; }
+  .verdict { border: 1px solid currentColor; }
+  th, td { padding: 5px 6px; }
+  .charts { grid-template-columns: 1fr 1fr; gap: 12px 20px; }
+  .strip, .episodes { grid-template-columns: 1fr 1fr 1fr; gap: 10px; }
+  .components { grid-template-columns: 1fr 1fr; gap: 2px 24px; }
+  .components li { grid-template-columns: 1fr 34px 110px 34px; } .spark { width: 104px; height: 18px; }
+  img, .nothing { height: 140px; }
+  .episode, .task { padding: 10px; }
+  .prompt, .episode ul { font-size: 8.5pt; }
+}
+`;
