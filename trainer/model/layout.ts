@@ -58,6 +58,24 @@ export function createLayout(batch: TokenBatch, config: ModelConfig): Layout {
   return builder.finish();
 }
 
+/** Prompts alone, each once if given several times in a row; promptOf says which segment is whose. */
+export function createPromptLayout(
+  prompts: readonly (readonly number[])[],
+  config: ModelConfig,
+): { layout: Layout; promptOf: number[] } {
+  const builder = new LayoutBuilder();
+  let count = 0;
+  const promptOf = prompts.map((prompt, i) => {
+    assertIds(prompt, config);
+    assertContext(prompt.length, config);
+    const isRepeat = i > 0 && isEqual(prompt, prompts[i - 1]!);
+    if (isRepeat) return count - 1;
+    builder.startGroup(prompt);
+    return count++;
+  });
+  return { layout: builder.finish(), promptOf };
+}
+
 class LayoutBuilder {
   readonly #ids: number[] = [];
   readonly #positions: number[] = [];

@@ -9,8 +9,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { Rng } from '../../schemas/seed.ts';
 import type { Backend } from '../backend.ts';
 import type { ModelConfig } from './config.ts';
+import { attentionGeometry } from './geometry.ts';
 import type { Layout } from './layout.ts';
-import type { AttentionGeometry } from './ops.ts';
 import { parameterSpecs } from './parameters.ts';
 import type { ParameterSpec } from './parameters.ts';
 
@@ -65,16 +65,6 @@ function parameter(model: Model, name: string): tf.Tensor {
   const variable = model.parameters.get(name);
   if (!variable) throw new Error(`the model has no parameter ${name}`);
   return variable;
-}
-
-export function attentionGeometry(config: ModelConfig): AttentionGeometry {
-  return {
-    heads: config.num_attention_heads,
-    kvHeads: config.num_key_value_heads,
-    headDim: config.head_dim,
-    ropeTheta: config.rope_theta,
-    normEpsilon: config.rms_norm_eps,
-  };
 }
 
 /** Logits of every completion token of the layout, [K, V]. */

@@ -11,7 +11,7 @@ import { inverseRms } from './norm.ts';
 const tables = new Map<string, { cos: Float32Array; sin: Float32Array; length: number }>();
 
 /** RoPE tables that reach at least `length` positions, kept per head size and theta. */
-export function ropeTable(length: number, headDim: number, theta: number): { cos: Float32Array; sin: Float32Array } {
+function ropeTable(length: number, headDim: number, theta: number): { cos: Float32Array; sin: Float32Array } {
   const key = `${headDim}/${theta}`;
   let table = tables.get(key);
   if (!table || table.length < length) {
@@ -22,14 +22,19 @@ export function ropeTable(length: number, headDim: number, theta: number): { cos
   return table;
 }
 
-interface Rotation {
+/** What rotating a head takes: tables, half the head size, RMSNorm's epsilon. */
+export interface Rotation {
   readonly cos: Float32Array;
   readonly sin: Float32Array;
   readonly half: number;
   readonly epsilon: number;
 }
 
-function createRotation(positions: Int32Array, { headDim, ropeTheta, normEpsilon }: AttentionGeometry): Rotation {
+/** Tables that reach the largest position. */
+export function createRotation(
+  positions: Int32Array,
+  { headDim, ropeTheta, normEpsilon }: AttentionGeometry,
+): Rotation {
   const last = positions.reduce((a, b) => Math.max(a, b), 0);
   return { ...ropeTable(last + 1, headDim, ropeTheta), half: headDim / 2, epsilon: normEpsilon };
 }
