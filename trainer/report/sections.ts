@@ -10,9 +10,9 @@ export function header(data: ReportData): Html {
   const { kind, headline, alarms } = toVerdict(data);
   const facts = [
     ['command', run.command],
-    ['status', run.status],
+    ...(run.status === 'running' ? [] : [['status', run.status] as const]),
     ['started', time(run.started_at)],
-    ['took', took(run.started_at, run.finished_at)],
+    ['took', took(data)],
     ['seed', run.seed ?? '–'],
     ['commit', run.git_commit ? run.git_commit.replace(/^([0-9a-f]{10})[0-9a-f]+/, '$1') : '–'],
   ] as const;
@@ -33,8 +33,10 @@ export function header(data: ReportData): Html {
   </header>`;
 }
 
-function took(start: string, end: string | null): string {
-  return end === null ? 'not finished' : duration((Date.parse(end) - Date.parse(start)) / 1000);
+/** From start to end; of a run that goes on, the time of the stages so far. */
+function took({ run, stages }: ReportData): string {
+  if (run.finished_at === null) return duration(stages.reduce((sum, { seconds }) => sum + seconds, 0));
+  return duration((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000);
 }
 
 export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {

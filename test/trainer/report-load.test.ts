@@ -1,0 +1,131 @@
+/** A report from the log: three policies play real tasks against the server, and what the report says is what was logged. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore, type Store } from '../../clients/store/index.ts';
+import { createClient, type Client } from '../../clients/ts/index.ts';
+import { createRng, hash64 } from '../../schemas/seed.ts';
+import { createApp } from '../../server/app.ts';
+import { chooseTasks, comparePolicies, evaluatePolicy, toRow, type PolicyEvaluation } from '../../trainer/evaluate.ts';
+import { toEpisodeRecord } from '../../trainer/record.ts';
+import { loadReport } from '../../trainer/report/load.ts';
+import { renderReport } from '../../trainer/report.ts';
+import type { Policy } from '../../trainer/rollout.ts';
+import { teach } from '../../trainer/teach.ts';
+import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
+
+const RUN = 'quickstart-1';
+const LEVELS = [1, 2] as const;
+const SAMPLED = { finish_reason: 'stop', prompt_ids: [1], completion_ids: [2], sampled_logprobs: [-0.5] } as const;
+
+const client: Client = createClient({ url: 'http://app', fetch: (request) => app.fetch(request) });
+const app = createApp({});
+let store: Store;
+let evaluations: PolicyEvaluation[];
+
+/** Draws like the teacher, with a deliberate fault in a share of the drawings; says nothing useful about one task. */
+function scripted(flaw_rate: number): Policy {
+  return (observations) =>
+    observations.map((observation, i) => {
+      const teacher = createScriptedTeacher(createRng(hash64('load', observation.prompt)), { flaw_rate });
+      const [text = ''] = teacher.propose(observation, 1);
+      return { ...SAMPLED, text: flaw_rate > 0 && i === 5 ? 'I cannot draw that.' : text };
+    });
+}
+
+beforeAll(async () => {
+  store = openStore(':memory:');
+  store.createRun({
+    run_id: RUN,
+    command: 'quickstart',
+    config: { seed: 3, levels: [1, 2], resume: false, note: "it's" },
+  });
+  const options = {
+    run_id: RUN,
+    seed: 3,
+    levels: LEVELS,
+    tasks: 16,
+    samples: 3,
+    flaw_rate: 0.5,
+    reward: 'graded',
+  } as const;
+  await teach(client, store, { ...options, min_reward: 0.9, keep: 1 }, () => undefined);
+  for (const step of [1, 2, 3]) store.recordMetrics(RUN, 'reinforce', step, { 'episode/return': 0.2 * step });
+  store.recordMetrics(RUN, 'sft', 0, { 'time/stage_s': 12 });
+  const tasks = await chooseTasks(client, { split: 'test_iid', levels: LEVELS, count: 24 });
+  evaluations = [];
+  for (const [policy, flaws] of [
+    ['rl-12', 0.4],
+    ['sft', 1],
+    ['teacher', 0],
+  ] as const) {
+    const evaluation = await evaluatePolicy(client, policy, scripted(flaws), tasks);
+    evaluations.push(evaluation);
+    const context = { policy_version: policy, optimizer_step: 0, reward: 'graded' } as const;
+    store.recordEpisodes(
+      RUN,
+      'evaluate',
+      evaluation.trajectories.map((each) => toEpisodeRecord(each, context)),
+    );
+  }
+});
+
+afterAll(() => {
+  store.close();
+});
+
+test('the table is that of the evaluation, best-known policy first, and the difference is paired by task', async () => {
+  const { evaluation } = await loadReport(store, client, RUN);
+  const [rl, sft, teacher] = evaluations;
+  expect(evaluation!.rows).toEqual([teacher!, sft!, rl!].map(toRow));
+  expect(evaluation!.difference).toMatchObject({ from: 'sft', to: 'rl-12' });
+  for (const preset of ['weak', 'article', 'stronger', 'graded'] as const) {
+    expect(evaluation!.difference!.by_preset[preset].mean).toBeCloseTo(comparePolicies(rl!, sft!, preset).mean, 12);
+  }
+  expect(evaluation!.tasks).toBe('24 tasks of test_iid, levels 1, 2');
+});
+
+test('pictures: the same tasks by each policy, one of each family; best and worst of the trained policy', async () => {
+  const { comparisons, best, worst } = await loadReport(store, client, RUN);
+  const families = comparisons.map(({ task_id }) => task_id.split('.')[1]);
+  expect(new Set(families).size).toBe(families.length);
+  expect(comparisons.length).toBeGreaterThan(3);
+  for (const { drawings } of comparisons) {
+    expect(drawings.map(({ policy }) => policy)).toEqual(['teacher', 'sft', 'rl-12']);
+    expect(drawings[0]!.svg).toMatch(/^<svg /);
+  }
+  const returns = evaluations[0]!.rewards.graded.toSorted((a, b) => a - b);
+  expect(worst.map(({ reward }) => reward)).toEqual(returns.slice(0, 6));
+  expect(best.map(({ reward }) => reward)).toEqual(returns.slice(-3).reverse());
+  expect(worst[0]).toMatchObject({ reward: 0, policy: 'rl-12' });
+  expect(worst[0]!.svg).toBeUndefined();
+  expect(worst[0]!.reasons.length + worst[0]!.errors.length).toBeGreaterThan(0);
+});
+
+test('teacher, curves and times come from the log', async () => {
+  const { teacher, curves, stages } = await loadReport(store, client, RUN);
+  expect(teacher!.proposed).toBe(store.teacherSamples({ run_id: RUN }).length);
+  expect(teacher!.kept).toBe(store.teacherSamples({ run_id: RUN, accepted: true }).length);
+  const refused = Object.values(teacher!.rejected).reduce((sum, count) => sum + count, 0);
+  expect(teacher!.kept + refused).toBe(teacher!.proposed);
+  expect(curves.map(({ name, points }) => [name, points.at(-1)?.value])).toContainEqual([
+    'episode/return',
+    0.6000000000000001,
+  ]);
+  expect(stages).toEqual([{ stage: 'sft', seconds: 12 }]);
+});
+
+test('the commands to repeat a run carry every setting, quoted for a shell', async () => {
+  const { repeat } = await loadReport(store, client, RUN);
+  expect(repeat).toEqual([
+    `npm run canvas-gym -- quickstart --seed 3 --levels 1,2 --no-resume --note 'it'\\''s'`,
+    'npm run canvas-gym -- report quickstart-1',
+  ]);
+});
+
+test('the last run is the default, and it renders; a run without anything does too', async () => {
+  const page = renderReport(await loadReport(store, client));
+  expect(page).toContain('quickstart-1');
+  expect(page.match(/<img /g)!.length).toBeGreaterThan(10);
+  store.createRun({ run_id: 'empty', command: 'sft', config: {} });
+  expect(renderReport(await loadReport(store, client, 'empty'))).toContain('empty');
+  await expect(loadReport(store, client, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
+});
