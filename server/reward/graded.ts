@@ -19,6 +19,7 @@
  * Decided where the definition leaves it open:
  * - A canvas without any shape has render 0, so an empty drawing earns nothing however it came about.
  * - An expected loop from a node to itself does not count, as no action can draw it.
+ * - An arrow of which less than 8 px is to be seen, since its shapes touch or overlap, is not an edge but an extra.
  * - A hidden shape is matched to nothing, so it also is an extra one.
  */
 import type { ParseInfo } from '../../schemas/reward.ts';

@@ -1,10 +1,10 @@
 /** What made each component of a graded reward less than perfect, and the advice that goes with it. */
 import type { ApplyResult } from '../../canvas/types.ts';
 import { innerBox, layoutLabel, LINE_HEIGHT_PX, outerBox } from '../text.ts';
-import type { ExpectedGraph } from './expectation.ts';
+import type { ExpectedGraph, ExpectedNode } from './expectation.ts';
 import type { GradedParts } from './formula.ts';
 import type { Layout, LayoutTerm } from './layout.ts';
-import { type Link, nodeSimilarity } from './match.ts';
+import { type Link, type Match, nodeSimilarity } from './match.ts';
 import type { Structure } from './structure.ts';
 import type { Fault, SeenShape } from './visibility.ts';
 
@@ -95,7 +95,7 @@ export function nodeCauses({ parts, shapes }: Findings, graph: ExpectedGraph, st
   graph.nodes.forEach((node, i) => {
     const shape = shapes[shapeOf[i]!];
     if (shape === undefined) {
-      const unseen = shapes.find((other) => other.vis === 0 && nodeSimilarity(node, other) > 0);
+      const unseen = closestHidden(node, shapes);
       if (unseen?.fault === undefined) missing.push(quoted(node.name));
       else hidden.push(`${quoted(unseen.id)} (${HIDDEN[unseen.fault]})`);
       return;
@@ -122,6 +122,16 @@ export function nodeCauses({ parts, shapes }: Findings, graph: ExpectedGraph, st
     cause('bare_text', bares, () => `draw these as boxes, not as bare text: ${firstFew(bare)}`),
     ...extraShapeCauses(shapes, structure.extraShapes),
   ];
+}
+
+/** The hidden shape whose label is most like a node's. */
+function closestHidden(node: ExpectedNode, shapes: readonly SeenShape[]): SeenShape | undefined {
+  let [best, found]: [number, SeenShape | undefined] = [0, undefined];
+  for (const shape of shapes) {
+    const sim = shape.vis === 0 ? nodeSimilarity(node, shape) : 0;
+    if (sim > best) [best, found] = [sim, shape];
+  }
+  return found;
 }
 
 export function extraShapeCauses(shapes: readonly SeenShape[], extra: readonly number[]): Cause[] {
@@ -156,47 +166,62 @@ interface ArrowCauses {
   readonly extra: Cause[];
 }
 
+/** Expected edges without their arrow, for one reason. */
+interface Absence {
+  readonly code: string;
+  readonly advice: string;
+  readonly names: string[];
+  /** How many of them have an expected label. */
+  labels: number;
+}
+
+const absence = (code: string, advice: string): Absence => ({ code, advice, names: [], labels: 0 });
+
 export function arrowCauses(findings: Findings, graph: ExpectedGraph, structure: Structure): ArrowCauses {
-  const { links } = findings;
   const { match, linkOf, labelSims, extraLinks } = structure;
+  const missing = absence('missing_arrow', 'these arrows are missing; connect');
+  const hidden = absence('hidden_arrow', 'leave room for these arrows between their shapes:');
+  const reversed = absence('reversed_arrow', 'turn these arrows round; they should be');
+  const wrongLabels: string[] = [];
+  let labelLoss = 0;
   const spare = new Set(extraLinks);
-  const missing: string[] = [];
-  const reversed: string[] = [];
-  const labels: string[] = [];
-  let [unlabelled, wrongLabels] = [0, 0];
+  const take = (from: number, to: number): boolean => {
+    const link = [...spare].find((l) => findings.links[l]!.from === from && findings.links[l]!.to === to);
+    return link !== undefined && spare.delete(link);
+  };
   graph.edges.forEach(({ from, to, label, labelName }, e) => {
     const name = `${quoted(graph.nodes[from]!.name)} -> ${quoted(graph.nodes[to]!.name)}`;
     if (linkOf[e]! >= 0) {
-      if (labelSims[e]! < 1) labels.push(`${name} should be labelled ${quoted(labelName)}`);
-      wrongLabels += 1 - labelSims[e]!;
+      if (labelSims[e]! < 1) wrongLabels.push(`${name} should be labelled ${quoted(labelName)}`);
+      labelLoss += 1 - labelSims[e]!;
       return;
     }
-    if (label !== undefined) unlabelled++;
     const [a, b] = [match.shapeOf[from]!, match.shapeOf[to]!];
-    const back = [...spare].find((link) => a >= 0 && links[link]!.from === b && links[link]!.to === a);
-    if (back === undefined) missing.push(name);
-    else {
-      reversed.push(name);
-      spare.delete(back);
-    }
+    const why = take(a, b) ? hidden : take(b, a) ? reversed : missing;
+    why.names.push(name);
+    if (label !== undefined) why.labels++;
   });
-  const drawn = (link: number): string => arrowName(findings, link);
-  const isMissing = (weight: number): Cause =>
-    cause('missing_arrow', weight, () => `these arrows are missing; connect ${firstFew(missing)}`);
-  const isReversed = cause('reversed_arrow', reversed.length, () => `turn these arrows round: ${firstFew(reversed)}`);
   const extra = [...spare];
+  const joined = extra.filter((l) => isJoined(findings.links[l]!, match)).length;
+  const toCause = ({ code, advice, names }: Absence, weight: number): Cause =>
+    cause(code, weight, () => `${advice} ${firstFew(names)}`);
   const isExtra = (weight: number): Cause =>
-    cause('extra_arrow', weight, () => `nothing asks for these arrows; remove them: ${firstFew(extra.map(drawn))}`);
-  const joined = extra.filter((l) => match.nodeOf[links[l]!.from]! >= 0 && match.nodeOf[links[l]!.to]! >= 0).length;
+    cause('extra_arrow', weight, () => {
+      return `nothing asks for these arrows; remove them: ${firstFew(extra.map((link) => arrowName(findings, link)))}`;
+    });
+  const absences = [missing, hidden, reversed];
   return {
-    edge: [isMissing(missing.length), isReversed, isExtra(joined)],
+    edge: [...absences.map((why) => toCause(why, why.names.length)), isExtra(joined)],
     edge_label: [
-      unlabelled > 0 && missing.length === 0 ? { ...isReversed, weight: unlabelled } : isMissing(unlabelled),
-      cause('arrow_label_differs', wrongLabels, () => `arrow ${firstFew(labels)}`),
+      ...absences.map((why) => toCause(why, why.labels)),
+      cause('arrow_label_differs', labelLoss, () => `arrow ${firstFew(wrongLabels)}`),
     ],
-    extra: [isReversed, isExtra(extra.length)],
+    extra: [toCause(hidden, hidden.names.length), toCause(reversed, reversed.names.length), isExtra(extra.length)],
   };
 }
+
+const isJoined = ({ from, to, visible }: Link, { nodeOf }: Match): boolean =>
+  visible && nodeOf[from]! >= 0 && nodeOf[to]! >= 0;
 
 // ---- Hacks
 

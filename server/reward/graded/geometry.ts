@@ -67,6 +67,8 @@ export function arrowSegment(from: Box, to: Box): Segment | undefined {
   return { x1: from.cx + dx * start, y1: from.cy + dy * start, x2: from.cx + dx * end, y2: from.cy + dy * end };
 }
 
+export const segmentLength = ({ x1, y1, x2, y2 }: Segment): number => Math.hypot(x2 - x1, y2 - y1);
+
 /** Whether a segment enters a shape deeper than `depth` px, measured from the shape's border inwards. */
 export function entersShape({ x1, y1, x2, y2 }: Segment, box: Box, depth: number): boolean {
   if (Math.max(x1, x2) <= box.left + depth || Math.min(x1, x2) >= box.right - depth) return false;

@@ -4,7 +4,7 @@
  * All shapes count, hidden ones too, except for the free title. All terms are 0 with fewer than two visible shapes.
  */
 import type { Direction } from '../../../schemas/task.ts';
-import { arrowSegment, boxGap, entersShape, segmentsCross, sharedArea, type Box, type Segment } from './geometry.ts';
+import { boxGap, entersShape, segmentsCross, sharedArea, type Box } from './geometry.ts';
 import type { Link } from './match.ts';
 import type { SeenShape } from './visibility.ts';
 
@@ -62,10 +62,9 @@ export function computeLayout(
   direction: Direction | undefined,
 ): Layout {
   const laid = shapes.filter(({ index }) => index !== title);
-  const segments = links.map(({ from, to }) => arrowSegment(shapes[from]!.box, shapes[to]!.box));
   const overlap = measureOverlap(laid);
-  const through = findThrough(shapes, links, segments);
-  const crossing = findCrossings(links, segments);
+  const through = findThrough(shapes, links);
+  const crossing = findCrossings(links);
   const unaligned = findUnaligned(laid);
   const gaps = nearestGaps(laid);
   const badGaps = laid.flatMap(({ index }, i) => (gaps[i]! < LEAST_GAP_PX || gaps[i]! > MOST_GAP_PX ? [index] : []));
@@ -118,14 +117,9 @@ function textFit(laid: readonly SeenShape[]): number {
 }
 
 /** Pairs of an arrow and a shape at neither of its ends that it enters deeper than 4 px. */
-function findThrough(
-  shapes: readonly SeenShape[],
-  links: readonly Link[],
-  segments: readonly (Segment | undefined)[],
-): [number, number][] {
+function findThrough(shapes: readonly SeenShape[], links: readonly Link[]): [number, number][] {
   const pairs: [number, number][] = [];
-  links.forEach(({ from, to }, l) => {
-    const segment = segments[l];
+  links.forEach(({ from, to, segment }, l) => {
     if (segment === undefined) return;
     for (const { index, box } of shapes) {
       if (index !== from && index !== to && entersShape(segment, box, THROUGH_DEPTH_PX)) pairs.push([l, index]);
@@ -135,15 +129,15 @@ function findThrough(
 }
 
 /** Pairs of arrows that cross. Arrows that share an end do not. */
-function findCrossings(links: readonly Link[], segments: readonly (Segment | undefined)[]): [number, number][] {
+function findCrossings(links: readonly Link[]): [number, number][] {
   const pairs: [number, number][] = [];
   for (let i = 0; i < links.length; i++) {
-    const [a, first] = [links[i]!, segments[i]];
-    if (first === undefined) continue;
+    const a = links[i]!;
+    if (a.segment === undefined) continue;
     for (let j = i + 1; j < links.length; j++) {
-      const [b, second] = [links[j]!, segments[j]];
-      if (second === undefined || a.from === b.from || a.from === b.to || a.to === b.from || a.to === b.to) continue;
-      if (segmentsCross(first, second)) pairs.push([i, j]);
+      const b = links[j]!;
+      if (a.from === b.from || a.from === b.to || a.to === b.from || a.to === b.to) continue;
+      if (b.segment !== undefined && segmentsCross(a.segment, b.segment)) pairs.push([i, j]);
     }
   }
   return pairs;

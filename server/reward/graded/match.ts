@@ -6,8 +6,9 @@
  */
 import type { Arrow } from '../../../schemas/canvas.ts';
 import type { ExpectedGraph, ExpectedNode } from './expectation.ts';
+import { arrowSegment, type Segment, segmentLength } from './geometry.ts';
 import { assign, type Candidate } from './hungarian.ts';
-import { similarity } from './similarity.ts';
+import { normalizeLabel, similarity } from './similarity.ts';
 import type { SeenShape } from './visibility.ts';
 
 /** A bare text has no box that an arrow could start at. */
@@ -31,14 +32,24 @@ export interface Link {
   readonly from: number;
   readonly to: number;
   readonly text: string;
+  /** What is to be seen of it; undefined where its shapes touch or overlap. */
+  readonly segment: Segment | undefined;
+  /** Whether a reader can make out that it is an arrow. */
+  readonly visible: boolean;
 }
+
+/** An arrow shorter than its head tells nobody where it leads. */
+const LEAST_ARROW_PX = 8;
 
 /** Arrows with their shapes resolved, in the order drawn. */
 export function toLinks(arrows: readonly Arrow[], shapes: readonly SeenShape[]): Link[] {
   const position = new Map(shapes.map(({ id, index }) => [id, index]));
   return arrows.flatMap(({ from, to, text }) => {
     const [a, b] = [position.get(from), position.get(to)];
-    return a === undefined || b === undefined ? [] : [{ from: a, to: b, text }];
+    if (a === undefined || b === undefined) return [];
+    const segment = arrowSegment(shapes[a]!.box, shapes[b]!.box);
+    const visible = segment !== undefined && segmentLength(segment) >= LEAST_ARROW_PX;
+    return [{ from: a, to: b, text, segment, visible }];
   });
 }
 
@@ -55,11 +66,9 @@ export function matchShapes(graph: ExpectedGraph, shapes: readonly SeenShape[], 
   const width = shapes.length;
   const pairs = new Map(candidates.map((pair) => [pair.row * width + pair.column, pair]));
   if (candidates.length > graph.nodes.length) {
-    const drawn = new Set(links.map(({ from, to }) => from * width + to));
-    const joins = (from: number, to: number): boolean => drawn.has(from * width + to);
     const valueOf = (row: number, column: number): number =>
       row < 0 || column < 0 ? 0 : (pairs.get(row * width + column)?.value ?? 0);
-    settleTies({ candidates, valueOf, agreement: (trial) => countAgreeing(graph, trial, joins) }, shapeOf);
+    settleTies({ candidates, valueOf, agreement: agreementWith(graph, shapes, links) }, shapeOf);
   }
   return toMatch(shapeOf, width, pairs);
 }
@@ -129,16 +138,56 @@ function settleTies(ties: Ties, shapeOf: Int32Array): void {
   }
 }
 
-/** Number of expected edges that have an arrow under an assignment. */
-function countAgreeing(
+/**
+ * How well an assignment agrees with the arrows: the number of expected edges that have one. Where this cannot tell, the
+ * labels of arrows decide, and those of neighbours, as when a node and its neighbour both have a label twice.
+ */
+function agreementWith(
   graph: ExpectedGraph,
-  shapeOf: Int32Array,
-  joins: (from: number, to: number) => boolean,
-): number {
-  let count = 0;
-  for (const { from, to, directed } of graph.edges) {
-    const [a, b] = [shapeOf[from]!, shapeOf[to]!];
-    if (a >= 0 && b >= 0 && (joins(a, b) || (!directed && joins(b, a)))) count++;
+  shapes: readonly SeenShape[],
+  links: readonly Link[],
+): (shapeOf: Int32Array) => number {
+  const width = shapes.length;
+  const drawn = new Map<number, Set<string>>();
+  for (const { from, to, text } of links) {
+    const labels = drawn.get(from * width + to) ?? new Set();
+    drawn.set(from * width + to, labels.add(normalizeLabel(text)));
   }
-  return count;
+  const wanted = neighbourLabels(graph.nodes.length, graph.edges, (node) => graph.nodes[node]!.labels[0]!.text);
+  const found = neighbourLabels(width, links, (shape) => shapes[shape]!.label.text);
+  return (shapeOf) => {
+    let [edges, hints] = [0, 0];
+    for (const { from, to, directed, label } of graph.edges) {
+      const [a, b] = [shapeOf[from]!, shapeOf[to]!];
+      if (a < 0 || b < 0) continue;
+      const labels = drawn.get(a * width + b) ?? (directed ? undefined : drawn.get(b * width + a));
+      if (labels === undefined) continue;
+      edges++;
+      if (label !== undefined && labels.has(label.text)) hints++;
+    }
+    shapeOf.forEach((column, row) => {
+      if (column >= 0) for (const label of wanted[row]!) if (found[column]!.has(label)) hints++;
+    });
+    return edges + hints * HINT;
+  };
+}
+
+/** So little that all hints together weigh less than one edge. */
+const HINT = 1e-6;
+
+/** For each node the labels around it, with the way the edge goes; both ways for an edge without direction. */
+function neighbourLabels(
+  count: number,
+  edges: readonly { readonly from: number; readonly to: number; readonly directed?: boolean }[],
+  labelOf: (node: number) => string,
+): Set<string>[] {
+  const around = Array.from({ length: count }, () => new Set<string>());
+  for (const { from, to, directed = true } of edges) {
+    around[from]!.add(`> ${labelOf(to)}`);
+    around[to]!.add(`< ${labelOf(from)}`);
+    if (directed) continue;
+    around[from]!.add(`< ${labelOf(to)}`);
+    around[to]!.add(`> ${labelOf(from)}`);
+  }
+  return around;
 }

@@ -101,12 +101,13 @@ function nodeScore(graph: ExpectedGraph, shapes: readonly SeenShape[], match: Ma
 }
 
 /**
- * One arrow for each expected edge, as many as possible, and among those the best labels. An undirected edge takes an
+ * One visible arrow for each expected edge, as many as possible, and among those the best labels. An undirected edge takes an
  * arrow of either direction. Several edges between the same two nodes take several arrows.
  */
 function matchEdges(graph: ExpectedGraph, links: readonly Link[], { shapeOf, nodeOf }: Match): Int32Array {
   const between = new Map<number, number[]>();
-  links.forEach(({ from, to }, l) => {
+  links.forEach(({ from, to, visible }, l) => {
+    if (!visible) return;
     const key = from * nodeOf.length + to;
     const list = between.get(key);
     if (list === undefined) between.set(key, [l]);
@@ -133,10 +134,10 @@ function labelSimilarity(expected: Label, link: Link | undefined): number {
   return link === undefined ? 0 : similarity(expected, toLabel(link.text));
 }
 
-/** F1 over the arrows whose both ends are matched shapes. 1 where no edge is expected. */
+/** F1 over the visible arrows whose both ends are matched shapes. 1 where no edge is expected. */
 function edgeScore(graph: ExpectedGraph, links: readonly Link[], { nodeOf }: Match, linkOf: Int32Array): number {
   if (graph.edges.length === 0) return 1;
-  const joined = links.filter(({ from, to }) => nodeOf[from]! >= 0 && nodeOf[to]! >= 0).length;
+  const joined = links.filter(({ from, to, visible }) => visible && nodeOf[from]! >= 0 && nodeOf[to]! >= 0).length;
   const tp = linkOf.filter((link) => link >= 0).length;
   return f1(tp, joined, graph.edges.length);
 }
