@@ -7,7 +7,7 @@
 import { bodyOf, Connection, load, postRequest } from './load.ts';
 import { runJson, startCompiled } from '../tools/processes.ts';
 import { median, row, type Row } from './rows.ts';
-import { assertRewards, benchVectors, type Vector } from './vectors.ts';
+import { assertRewards, benchVectors, VECTORS_PATH, type Vector } from './vectors.ts';
 
 const BATCH = 64;
 const CONNECTIONS = 4;
@@ -40,9 +40,8 @@ async function checkAnswers(port: number, all: readonly (readonly Vector[])[]): 
 
 /** Completions a second of the Python twin, which first checks itself against the vectors. */
 async function pythonRate(seconds: number): Promise<number> {
-  const result = (await runJson('python3', ['test/bench/article.py', '--seconds', String(seconds)])) as {
-    completions_per_s: number;
-  };
+  const args = ['test/bench/article.py', 'rate', VECTORS_PATH, String(seconds)];
+  const result = (await runJson('python3', args)) as { completions_per_s: number };
   return result.completions_per_s;
 }
 

@@ -41,7 +41,8 @@ class DrawEnvironment(Environment):
     def step(self, action: DrawAction, timeout_s: Optional[float] = None, **_: Any) -> DrawObservation:
         self._state.step_count += 1
         result = article.score(action.prompt, action.completion)
-        return DrawObservation(done=True, reward=result.reward, errors=result.errors)
+        errors = result.drawing.errors if result.drawing else [result.parse_error or ""]
+        return DrawObservation(done=True, reward=result.reward, errors=errors)
 
     async def step_async(self, action: DrawAction, timeout_s: Optional[float] = None, **_: Any) -> DrawObservation:
         return self.step(action)
