@@ -46,7 +46,8 @@ export function lineChart({ title, note, series, include = [], x = 'optimizer st
     x: (step: number): number => LEFT + position(step, across) * (WIDTH - LEFT - RIGHT),
     y: (value: number): number => HEIGHT - BOTTOM - position(value, up) * (HEIGHT - TOP - BOTTOM),
   };
-  const steps = niceTicks(across, 5).filter((step) => step >= across.low && step <= across.high);
+  const isStep = (step: number): boolean => Number.isInteger(step) && step >= across.low && step <= across.high;
+  const steps = niceTicks(across, 5).filter(isStep);
   return html`<figure class="chart">
     <figcaption><b>${title}</b> ${note}</figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">

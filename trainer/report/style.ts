@@ -82,7 +82,7 @@ details { margin-top: 18px; } summary { cursor: pointer; color: var(--soft); }
 .strip { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 14px; }
 .prompt { font-size: 14px; overflow-wrap: anywhere; } .prompt code { color: var(--soft); font-size: 12px; }
 .drawing figcaption { margin-top: 6px; text-align: center; font-size: 14px; }
-img, .nothing { display: block; width: 100%; height: 230px; object-fit: contain; background: #fff; border: 1px solid var(--rule); border-radius: 6px; }
+img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-down; background: #fff; border: 1px solid var(--rule); border-radius: 6px; }
 .nothing { display: grid; place-items: center; color: #5a6778; }
 .episodes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 16px; }
 .episode { margin: 0; } .episode .prompt { margin: 10px 0 6px; } .episode ul { margin: 0; padding-left: 18px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; } .episode li b { color: var(--ink); }
