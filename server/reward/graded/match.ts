@@ -68,7 +68,7 @@ export function matchShapes(graph: ExpectedGraph, shapes: readonly SeenShape[], 
   if (candidates.length > graph.nodes.length) {
     const valueOf = (row: number, column: number): number =>
       row < 0 || column < 0 ? 0 : (pairs.get(row * width + column)?.value ?? 0);
-    settleTies({ candidates, valueOf, agreement: agreementWith(graph, shapes, links) }, shapeOf);
+    settleTies({ candidates, valueOf, compare: () => agreementWith(graph, shapes, links) }, shapeOf);
   }
   return toMatch(shapeOf, width, pairs);
 }
@@ -108,34 +108,42 @@ interface Ties {
   readonly candidates: readonly Pair[];
   /** Value of a pair; 0 for none. */
   readonly valueOf: (row: number, column: number) => number;
-  /** How well an assignment agrees with the arrows. */
-  readonly agreement: (shapeOf: Int32Array) => number;
+  /** Prepares a measure of how well an assignment agrees with the arrows; called only where there is a tie. */
+  readonly compare: () => (shapeOf: Int32Array) => number;
 }
 
 /**
  * Hill climbing over exchanges that keep the sum of values: a node takes another shape, and the node that had it, if
  * any, takes its old one.
  */
-function settleTies(ties: Ties, shapeOf: Int32Array): void {
-  const { candidates, valueOf, agreement } = ties;
+function settleTies({ candidates, valueOf, compare }: Ties, shapeOf: Int32Array): void {
+  const isTied = ({ row, column }: Pair): boolean => {
+    const [old, other] = [shapeOf[row]!, shapeOf.indexOf(column)];
+    const change = valueOf(row, column) - valueOf(row, old) + valueOf(other, old) - valueOf(other, column);
+    return old !== column && Math.abs(change) < TIE;
+  };
+  if (!candidates.some(isTied)) return;
+  const agreement = compare();
   let best = agreement(shapeOf);
   for (let pass = 0, improved = true; improved && pass < MOST_PASSES; pass++) {
     improved = false;
-    for (const { row, column } of candidates) {
-      const old = shapeOf[row]!;
-      if (old === column) continue;
-      const other = shapeOf.indexOf(column);
-      const change = valueOf(row, column) - valueOf(row, old) + valueOf(other, old) - valueOf(other, column);
-      if (Math.abs(change) > TIE) continue;
-      const trial = shapeOf.slice();
-      trial[row] = column;
-      if (other >= 0) trial[other] = old;
+    for (const pair of candidates) {
+      if (!isTied(pair)) continue;
+      const trial = exchange(shapeOf, pair);
       const now = agreement(trial);
       if (now <= best) continue;
       shapeOf.set(trial);
       [best, improved] = [now, true];
     }
   }
+}
+
+function exchange(shapeOf: Int32Array, { row, column }: Pair): Int32Array {
+  const trial = shapeOf.slice();
+  const other = trial.indexOf(column);
+  if (other >= 0) trial[other] = trial[row]!;
+  trial[row] = column;
+  return trial;
 }
 
 /**
