@@ -76,7 +76,7 @@ export interface Api {
 async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const type = (response.headers.get('content-type') ?? '').split(';')[0]!;
-  const json: unknown = type === 'application/json' ? JSON.parse(text) : undefined;
+  const json: unknown = type === 'application/json' && text !== '' ? JSON.parse(text) : undefined;
   return { status: response.status, type, headers: response.headers, text, json };
 }
 
