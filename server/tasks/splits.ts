@@ -4,12 +4,12 @@
  * No labelled graph is in two splits. That is so by construction, without a list of what was already given out: the
  * Weisfeiler-Lehman hash of a graph, modulo the number of slots, names the one split that may own it, and the generator
  * re-draws until its graph belongs to the split it works for. In a split of fixed size the labels alone decide one step
- * further: the sum of their hashes, modulo the size, is the item's index, so that no two items of a cell hold the same
- * set of labels. Both are functions of the graph, so that any item is made without making another one.
+ * further: the sum of their hashes, modulo the size, is the item's index, so that no two items hold the same set of
+ * labels (families that use the same words share out the residues; all others differ by their words anyway). Both are functions of the graph, so that any item is made without making another one.
  * Left out of ownership: `test_real`, whose graphs are given (a test holds that none of them is generated).
  */
-import { LEVELS, type Family, type Level, type Split } from '../../schemas/task.ts';
-import { FAMILIES } from '../../schemas/task.ts';
+import { FAMILIES, LEVELS, type Family, type Level, type Split } from '../../schemas/task.ts';
+import type { LabelClass } from './labels.ts';
 
 export const HELD_OUT_FAMILIES: readonly Family[] = ['timeline', 'comparison'];
 const TRAINED_FAMILIES = FAMILIES.filter((family) => !HELD_OUT_FAMILIES.includes(family));
@@ -49,4 +49,15 @@ export function levelsOf(split: GeneratedSplit): readonly Level[] {
 
 export function sizeOf(split: GeneratedSplit): number {
   return split === 'train' ? TRAIN_SIZE : FIXED_SIZE;
+}
+
+/** Families whose boxes are called by the same words, and whose small graphs can be the same chain. */
+const STEP_FAMILIES: readonly Family[] = ['flowchart', 'pipeline', 'cycle'];
+
+/** What the label hashes of an item must sum up to, modulo `size`; undefined in `train`, which may repeat itself. */
+export function labelClassOf(split: GeneratedSplit, family: Family, index: number): LabelClass | undefined {
+  if (split === 'train') return undefined;
+  const place = STEP_FAMILIES.indexOf(family);
+  const share = place < 0 ? 1 : STEP_FAMILIES.length;
+  return { size: share * sizeOf(split), index: share * index + Math.max(0, place) };
 }

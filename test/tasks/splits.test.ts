@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LEVELS, SPLITS, type Split, type Task } from '../../schemas/task.ts';
+import { LEVELS, SPLITS, type Task } from '../../schemas/task.ts';
 import { generateTask } from '../../server/tasks/generate.ts';
 import { SEEN as SEEN_WORDS, UNSEEN, wordsOf } from '../../server/tasks/lexicon.ts';
 import { HELD_OUT, SEEN } from '../../server/tasks/prompts/wordings.ts';
@@ -9,6 +9,9 @@ import { toLabelledGraph, wlHash } from '../../server/tasks/wl-hash.ts';
 
 const GENERATED = SPLITS.filter((split): split is GeneratedSplit => split !== 'test_real');
 const graphHash = (task: Task): number => wlHash(toLabelledGraph(task.expect));
+
+/** Items looked at where not all of the lowest level are. */
+const SAMPLED: Partial<Record<GeneratedSplit, number>> = { train: 11_600, test_level: 400 };
 
 /** `count` tasks of a split, all at its lowest level, where graphs are smallest and collide most. */
 function tasksOf(split: GeneratedSplit, count: number): Task[] {
@@ -24,21 +27,21 @@ function tasksOf(split: GeneratedSplit, count: number): Task[] {
 }
 
 describe('one graph, one split', () => {
-  test('20,000 graphs: no two splits share one, and no fixed split repeats one within a family', () => {
-    const owners = new Map<number, Split>();
+  test('20,000 graphs: no two splits share one, and no fixed split repeats one', () => {
+    const owners = new Map<number, Task>();
+    const clashes: string[] = [];
     let made = 0;
     for (const split of GENERATED) {
-      const size = split === 'train' ? 10_400 : familiesOf(split).length * sizeOf(split);
-      const seen = new Set<string>();
-      for (const task of tasksOf(split, size)) {
+      for (const task of tasksOf(split, SAMPLED[split] ?? familiesOf(split).length * sizeOf(split))) {
         const hash = graphHash(task);
-        expect(owners.get(hash) ?? split, task.prompt).toBe(split);
-        owners.set(hash, split);
-        if (split !== 'train') expect(seen.has(`${task.family}/${hash}`), task.task_id).toBe(false);
-        seen.add(`${task.family}/${hash}`);
+        const owner = owners.get(hash);
+        const mayRepeat = owner === undefined || (split === 'train' && owner.split === 'train');
+        if (!mayRepeat) clashes.push(`${owner.task_id} ${task.task_id}`);
+        owners.set(hash, task);
         made += 1;
       }
     }
+    expect(clashes).toEqual([]);
     expect(made).toBeGreaterThanOrEqual(20_000);
     for (const { task_id } of listTasks({ split: 'test_real', limit: 44, offset: 0 }).tasks) {
       expect(owners.has(graphHash(getTask(task_id)!)), task_id).toBe(false);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { hash64 } from '../../schemas/seed.ts';
 import { PublicTask, SPLITS, Task } from '../../schemas/task.ts';
-import { getTask, listTasks, sampleTask, taskAt, TaskNotFound, toPublicTask } from '../../server/tasks/suite.ts';
+import {
+  getTask,
+  listTasks,
+  sampleTask,
+  SUITE_VERSION,
+  taskAt,
+  TaskNotFound,
+  toPublicTask,
+} from '../../server/tasks/suite.ts';
 
 describe('addresses', () => {
   test('an id names the same task as its address', () => {
@@ -65,8 +74,13 @@ describe('listing', () => {
   });
 });
 
+test('tasks of this suite version are pinned; whatever changes them raises SUITE_VERSION and this value', () => {
+  const tasks = SPLITS.flatMap((split) => [0, 1, 2, 3].map((i) => sampleTask({ seed: `pin-${i}`, split })));
+  expect(hash64(SUITE_VERSION, JSON.stringify(tasks)).toString(16)).toBe('7423f9d7e25b60d0');
+});
+
 test('a public task holds nothing of the answer', () => {
-  for (const split of SPLITS.filter((name) => name !== 'test_real')) {
+  for (const split of SPLITS) {
     for (const task of listTasks({ split, limit: 3, offset: 0 }).tasks) {
       expect(PublicTask.safeParse(task).success).toBe(true);
       expect(Task.safeParse(getTask(task.task_id)).success).toBe(true);
