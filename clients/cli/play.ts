@@ -90,6 +90,7 @@ async function play(settings: Settings, url: string, context: CommandContext): P
     input.prompt();
   }
   input.close();
+  signal.throwIfAborted();
   out(`return  ${observation.total_reward.toFixed(3)} after ${observation.turn} turns`);
 }
 

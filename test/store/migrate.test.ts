@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
 import { migrate, versionOf } from '../../clients/store/migrate.ts';
 import { MIGRATIONS } from '../../clients/store/schema.ts';
-import { RUN, temporaryFolder } from './records.ts';
+import { RUN } from './records.ts';
+import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 /** A database as the given version left it. */
 function frozen(version: number, path: string): Database {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, StoreError, type StoreOptions } from '../../clients/store/index.ts';
-import { episode, openLog, RUN, temporaryFolder } from './records.ts';
+import { episode, openLog, RUN } from './records.ts';
+import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 function codeOf(path: string, options?: StoreOptions): string {
   try {

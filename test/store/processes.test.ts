@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
-import { count, RUN, temporaryFolder } from './records.ts';
+import { count, RUN } from './records.ts';
+import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 const WRITER = fileURLToPath(new URL('./writer.ts', import.meta.url));
 

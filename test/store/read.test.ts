@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
-import { episode, episodes, openLog, RUN, sample, temporaryFolder } from './records.ts';
+import { episode, episodes, openLog, RUN, sample } from './records.ts';
+import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 test('pages of episodes hold every episode of the stage once, though others are written in between', () => {
   const store = openLog();

@@ -1,22 +1,10 @@
-/** Rows to fill a log with, and folders to put it in. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Rows to fill a log with. */
 import { onTestFinished } from 'vitest';
 import { openStore, type EpisodeRecord, type StepRecord, type Store } from '../../clients/store/index.ts';
 import type { TeacherSampleRecord } from '../../clients/store/index.ts';
 import type { Observation } from '../../schemas/episode.ts';
 
 export const RUN = 'sft-20260530-141207';
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
 
 /** An open log with one run in it, closed after the test. */
 export function openLog(path = ':memory:', onWarning?: (message: string) => void): Store {

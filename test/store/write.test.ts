@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EpisodeRecord } from '../../clients/store/index.ts';
-import { count, episode, episodes, openLog, RUN, sample, step, temporaryFolder } from './records.ts';
+import { count, episode, episodes, openLog, RUN, sample, step } from './records.ts';
+import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 test('a run keeps its start and its config when it is taken up again', () => {
   const store = openLog();

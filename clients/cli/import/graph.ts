@@ -32,12 +32,19 @@ export class ImportError extends Error {
   }
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', nbsp: ' ', apos: "'" };
+
+/** The character of `#34;`, `#quot;` (Mermaid), `&#34;`, `&#x22;` or `&quot;` (HTML); an unknown entity stays. */
+function decodeEntity(whole: string, hexadecimal?: string, decimal?: string, name = ''): string {
+  const code = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : (ENTITIES[name] ?? whole);
+}
+
 /** A label in one line: markup and line breaks become spaces, entities their characters. */
 export function toLabel(text: string): string {
-  const entities: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', nbsp: ' ', '35': '#' };
   return text
     .replace(/<[^<>]*>/g, ' ')
-    .replace(/[&#](\w+);/g, (whole, name: string) => entities[name] ?? whole)
+    .replace(/(?:&#?|#)(?:x([\da-f]{1,6})|(\d{1,7})|([a-z]+));/gi, decodeEntity)
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -2,7 +2,7 @@
  * Reader of Graphviz files: nodes, edges, their labels, shapes `diamond` and `ellipse` where they are asked for, and
  * `rankdir`. Clusters are looked into but draw no box; ports, styles and positions are left out.
  */
-import { parse, type ClusterStatementASTNode, type EdgeTargetASTNode, type GraphASTNode } from '@ts-graphviz/ast';
+import parse, { type Attr, type EdgeStmt, type Graph as Root, type NodeId, type Stmt, type Subgraph } from 'dotparser';
 import type { Direction } from '../../../schemas/task.ts';
 import { ImportError, toLabel, type Graph, type GraphNode } from './graph.ts';
 
@@ -18,109 +18,105 @@ const SHAPES: ReadonlyMap<string, GraphNode['shape']> = new Map([
 ]);
 
 type Attributes = ReadonlyMap<string, string>;
-type HasAttributes = Extract<ClusterStatementASTNode, { type: 'Node' | 'Edge' | 'AttributeList' }>;
 
-/** `node [...]` and `edge [...]` of a scope; inner scopes begin with a copy. */
-interface Defaults {
+/** What a scope has said so far with `node [...]` and `edge [...]`; an inner scope begins with a copy. */
+interface Scope {
+  directed: boolean;
   node: Attributes;
   edge: Attributes;
 }
 
-function attributesOf({ children }: HasAttributes, inherited: Attributes): Attributes {
-  const own = children.flatMap((child) =>
-    child.type === 'Attribute' ? [[child.key.value, child.value.value] as const] : [],
-  );
+function attributesOf(list: readonly Attr[], inherited: Attributes = new Map()): Attributes {
+  const own = list.map(({ id, eq }) => [String(id), typeof eq === 'object' ? eq.value : eq] as const);
   return new Map([...inherited, ...own]);
 }
 
 /** A label's text: escapes for line breaks become spaces, `\N` the node's own name, record fields are joined. */
-function toText(label: string | undefined, id: string, isRecord: boolean): string {
-  const text = (label ?? String.raw`\N`)
+function toText(label: string, id: string, isRecord: boolean): string {
+  const text = label
     .replaceAll(String.raw`\N`, id)
     .replace(/\\[nlr]/g, ' ')
     .replace(/\\(.)/g, '$1');
   return toLabel(isRecord ? text.replace(/<[^<>]*>|[{}|]/g, ' ') : text);
 }
 
-function addNode(graph: Graph, id: string, attributes: Attributes): void {
-  const kind = attributes.get('shape') ?? '';
-  const shape = SHAPES.get(kind);
-  const label = toText(attributes.get('label'), id, kind.endsWith('record')) || id;
-  graph.nodes.set(id, { label, ...(shape && { shape }) });
+/** Adds a node at its first mention; a later statement about it changes only what it names. */
+function addNode(graph: Graph, id: string, own: Attributes, scope: Scope): void {
+  const known = graph.nodes.get(id);
+  const attributes = known ? own : new Map([...scope.node, ...own]);
+  const kind = attributes.get('shape');
+  const shape = kind === undefined ? known?.shape : SHAPES.get(kind);
+  const label = attributes.get('label');
+  const text = label === undefined ? (known?.label ?? id) : toText(label, id, kind?.endsWith('record') ?? false) || id;
+  graph.nodes.set(id, { label: text, ...(shape && { shape }) });
 }
 
-function idsOf(target: EdgeTargetASTNode): string[] {
-  return target.type === 'NodeRef' ? [target.id.value] : target.children.map(({ id }) => id.value);
+/** Nodes at one end of an edge: one, or all of a group. */
+function addEnd(graph: Graph, end: NodeId | Subgraph, scope: Scope): string[] {
+  if (end.type === 'subgraph') return readStatements(graph, end.children, scope);
+  const id = String(end.id);
+  if (!graph.nodes.has(id)) addNode(graph, id, new Map(), scope);
+  return [id];
 }
 
-function addEdges(
-  graph: Graph,
-  targets: readonly EdgeTargetASTNode[],
-  defaults: Defaults,
-  attributes: Attributes,
-  directed: boolean,
-): void {
-  const ends = targets.map(idsOf);
-  for (const id of ends.flat()) if (!graph.nodes.has(id)) addNode(graph, id, defaults.node);
-  const label = toLabel((attributes.get('label') ?? '').replace(/\\[nlr]/g, ' '));
-  const isUndirected = !directed || attributes.get('dir') === 'none';
-  ends.slice(1).forEach((heads, i) => {
-    const pairs = (ends[i] ?? []).flatMap((from) => heads.map((to) => ({ from, to })));
-    const turned = attributes.get('dir') === 'back' ? pairs.map(({ from, to }) => ({ from: to, to: from })) : pairs;
-    graph.edges.push(...turned.map((pair) => ({ ...pair, label, directed: !isUndirected })));
-  });
-}
-
-function readStatements(
-  graph: Graph,
-  statements: readonly ClusterStatementASTNode[],
-  outer: Defaults,
-  directed: boolean,
-): void {
-  const defaults = { ...outer };
-  for (const statement of statements) {
-    if (statement.type === 'Node')
-      addNode(
-        graph,
-        statement.id.value,
-        attributesOf(statement, graph.nodes.has(statement.id.value) ? new Map() : defaults.node),
-      );
-    if (statement.type === 'Edge')
-      addEdges(graph, statement.targets, defaults, attributesOf(statement, defaults.edge), directed);
-    if (statement.type === 'Subgraph') readStatements(graph, statement.children, defaults, directed);
-    if (statement.type === 'AttributeList' && statement.kind === 'Node')
-      defaults.node = attributesOf(statement, defaults.node);
-    if (statement.type === 'AttributeList' && statement.kind === 'Edge')
-      defaults.edge = attributesOf(statement, defaults.edge);
+function addEdges(graph: Graph, { edge_list, attr_list }: EdgeStmt, scope: Scope): string[] {
+  const ends = edge_list.map((end) => addEnd(graph, end, scope));
+  const attributes = attributesOf(attr_list, scope.edge);
+  const label = toText(attributes.get('label') ?? '', '', false);
+  const dir = attributes.get('dir') ?? 'forward';
+  const directed = scope.directed && (dir === 'forward' || dir === 'back');
+  for (const [i, heads] of ends.slice(1).entries()) {
+    const pairs = (ends[i] ?? []).flatMap((tail) =>
+      heads.map((head) => (dir === 'back' ? [head, tail] : [tail, head])),
+    );
+    graph.edges.push(...pairs.map(([from = '', to = '']) => ({ from, to, label, directed })));
   }
+  return ends.flat();
 }
 
-/** A graph attribute, written alone or in `graph [...]`. */
-function graphAttribute({ children }: GraphASTNode, name: string): string | undefined {
+/** Reads a scope; answers the ids of the nodes it mentions. */
+function readStatements(graph: Graph, statements: readonly Stmt[], outer: Scope): string[] {
+  const scope = { ...outer };
+  const mentioned = statements.flatMap((statement) => {
+    switch (statement.type) {
+      case 'node_stmt':
+        addNode(graph, String(statement.node_id.id), attributesOf(statement.attr_list), scope);
+        return [String(statement.node_id.id)];
+      case 'edge_stmt':
+        return addEdges(graph, statement, scope);
+      case 'subgraph':
+        return readStatements(graph, statement.children, scope);
+      case 'attr_stmt':
+        if (statement.target !== 'graph')
+          scope[statement.target] = attributesOf(statement.attr_list, scope[statement.target]);
+        return [];
+    }
+  });
+  return [...new Set(mentioned)];
+}
+
+/** Attributes of the graph itself, written alone or in `graph [...]`. */
+function graphAttributes({ children }: Root): Attributes {
   const lists = children.flatMap((child) =>
-    child.type === 'AttributeList' && child.kind === 'Graph' ? child.children : [child],
+    child.type === 'attr_stmt' && child.target === 'graph' ? child.attr_list : [],
   );
-  return lists
-    .flatMap((child) => (child.type === 'Attribute' && child.key.value === name ? [child.value.value] : []))
-    .at(-1);
+  return attributesOf(lists);
 }
 
 /** @throws ImportError naming the place of the first fault. */
 export function readGraphviz(text: string): Graph {
-  let root: GraphASTNode | undefined;
+  let root: Root | undefined;
   try {
-    root = parse(text).children.find((child) => child.type === 'Graph');
+    [root] = parse(text);
   } catch (error) {
-    throw new ImportError(`not a Graphviz file: ${error instanceof Error ? error.message : String(error)}`);
+    const { line } = (error as { location?: { start: { line: number } } }).location?.start ?? {};
+    throw new ImportError(`not a Graphviz file: ${error instanceof Error ? error.message : String(error)}`, line);
   }
   if (!root) throw new ImportError('holds no graph');
-  const title = graphAttribute(root, 'label');
-  const graph: Graph = {
-    ...(title !== undefined && { title: toLabel(title) }),
-    direction: DIRECTIONS.get((graphAttribute(root, 'rankdir') ?? '').toUpperCase()),
-    nodes: new Map(),
-    edges: [],
-  };
-  readStatements(graph, root.children, { node: new Map(), edge: new Map() }, root.directed);
+  const attributes = graphAttributes(root);
+  const title = attributes.get('label');
+  const direction = DIRECTIONS.get((attributes.get('rankdir') ?? '').toUpperCase());
+  const graph: Graph = { title: title && toText(title, '', false), direction, nodes: new Map(), edges: [] };
+  readStatements(graph, root.children, { directed: root.type === 'digraph', node: new Map(), edge: new Map() });
   return graph;
 }
