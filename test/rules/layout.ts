@@ -44,6 +44,23 @@ export function parseTree(block: string): TreeLine[] {
   });
 }
 
+/** Files that need a line: all but the lock file, dot files and tools' config files at the top. */
+export const isListedFile = (path: string): boolean =>
+  path !== 'package-lock.json' && (path.includes('/') || !/^\.|\.config\.\w+$/.test(path));
+
+/** The reverse of `parseTree`: sorted, the files of a folder before its folders, comments in one column. */
+export function toTree(lines: readonly TreeLine[]): string {
+  const key = (path: string): string =>
+    path.replace(/[^/]+(\/?)/g, (part, slash: string) => (slash === '' ? `0${part}` : `1${part}`));
+  const sorted = [...lines].sort((a, b) => (key(a.path) < key(b.path) ? -1 : 1));
+  const shown = sorted.map(({ path, comment }) => {
+    const depth = path.replace(/\/$/, '').split('/').length - 1;
+    return { name: '  '.repeat(depth) + path.replace(/^(.*\/)?([^/]+\/?)$/, '$2'), comment };
+  });
+  const width = Math.max(...shown.map(({ name }) => name.length)) + 2;
+  return shown.map(({ name, comment }) => `${name.padEnd(width)}${comment}`.trimEnd() + '\n').join('');
+}
+
 /** The last fenced block of a README. */
 export function treeBlock(readme: string): string {
   const blocks = [...readme.matchAll(/^```\w*\n(.*?)^```$/gms)];
