@@ -10,8 +10,8 @@ function toSize(bytes: number): string {
 }
 
 function toBanner(url: string, settings: ServerSettings): string[] {
-  const { max_body, max_batch_body, max_connections, workers, secret } = settings;
-  const sizes = `bodies ${toSize(max_body)}, /score ${toSize(max_batch_body)}`;
+  const { max_body, max_batch_body, max_connections, request_timeout, workers, secret } = settings;
+  const sizes = `bodies ${toSize(max_body)} (/score ${toSize(max_batch_body)}) in ${request_timeout} s`;
   return [
     `${ABOUT.name} ${ABOUT.version} listens at ${url}`,
     `docs    ${url}/docs`,

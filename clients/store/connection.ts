@@ -30,7 +30,10 @@ export interface Checkpoint {
 
 export interface Connection {
   readonly db: Database;
-  /** Runs `work` in one transaction: all of it is stored, or none. Inside another one it joins that. */
+  /**
+   * Runs `work` in one transaction: all of it is stored, or none. Inside another one it joins that. It runs again as a
+   * whole where the lock was taken from under it, so it only writes to the log.
+   */
   readonly write: <T>(work: () => T) => T;
   /** Moves the write-ahead log into the database and shrinks it. `busy`: a reader or writer is in the way. */
   readonly checkpoint: () => Checkpoint;
