@@ -43,7 +43,7 @@ export function toDuration(seconds: number): string {
 }
 
 function toFigure(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toPrecision(3);
+  return Number.isInteger(value) || Math.abs(value) >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }
 
 function toMetrics(metrics: Readonly<Record<string, number>>): string {

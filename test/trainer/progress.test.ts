@@ -57,6 +57,14 @@ test('a bar never wraps', () => {
   expect(written[0]!.replace('\r\u001b[K', '')).toHaveLength(99);
 });
 
+test('large rates are whole numbers', () => {
+  const { written, clock, progress } = createScreen(false);
+  progress.start('sft', 1_000_000, 'tokens');
+  clock.now_ms = 6000;
+  progress.update(100_000, { 'loss/sft': 0.01234, 'reward/mean': 1 });
+  expect(written[1]).toBe('sft  100000/1000000 tokens  16667 tokens/s  54 s left  loss/sft 0.0123  reward/mean 1\n');
+});
+
 test('a stage that is taken up counts only its own speed, and the next one ends it', () => {
   const { written, clock, progress } = createScreen(false);
   progress.start('sft', 1000, 'steps', 900);
