@@ -68,7 +68,7 @@ export interface ReinforceParts {
   reference: Model;
   optimizer: Optimizer;
   /** The policy as the weights are now, sampling with a stream of the given step. */
-  createPolicy: (step: number) => Policy;
+  createPolicy: (step: number) => Promise<Policy>;
   onStep: (state: ReinforceState, metrics: Record<string, number>) => Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export async function reinforce(
 
     // act
     const taskIds = drawTasks(step, options);
-    const trajectories = await rollout(client, parts.createPolicy(step), taskIds, options);
+    const trajectories = await rollout(client, await parts.createPolicy(step), taskIds, options);
     const actedMs = performance.now();
 
     // learn

@@ -6,6 +6,12 @@ type Load = () => Promise<{ command: Command }>;
 
 export const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['serve', () => import('./serve.ts')],
+  ['quickstart', () => import('../../trainer/commands/quickstart.ts')],
+  ['teach', () => import('../../trainer/commands/teach.ts')],
+  ['sft', () => import('../../trainer/commands/sft.ts')],
+  ['reinforce', () => import('../../trainer/commands/reinforce.ts')],
+  ['evaluate', () => import('../../trainer/commands/evaluate.ts')],
+  ['report', () => import('../../trainer/report/command.ts')],
   ['runs', () => import('./runs.ts')],
   ['tasks', () => import('./tasks.ts')],
   ['play', () => import('./play.ts')],

@@ -12,13 +12,14 @@ import { vocabularyOf, type Domain } from './lexicon.ts';
 import { wordingsOf } from './prompts/wordings.ts';
 import { writePrompt } from './prompts/write.ts';
 import { drawShapes } from './shapes.ts';
-import { labelClassOf, ownerOf, type GeneratedSplit } from './splits.ts';
+import { fitsIndex, ownerOf, type GeneratedSplit } from './splits.ts';
 import { wlHash } from './wl-hash.ts';
 
 export const SUITE_VERSION = 1;
 
-/** Draws until a graph belongs to its split and index; of all items of the fixed splits the longest took 2,989. */
-const MAX_ATTEMPTS = 100_000;
+/** Graphs tried for an item, and labels tried for a graph. */
+const MAX_ATTEMPTS = 1000;
+const MAX_LABEL_ATTEMPTS = 600;
 
 export interface Cell {
   split: GeneratedSplit;
@@ -35,7 +36,7 @@ interface Drawn {
 const TWISTS: readonly Twist[] = ['long', 'script', 'duplicate'];
 
 function drawLabelStyle(level: Level, rng: Rng): LabelStyle {
-  if (level <= 3) return { one_word: level === 1 ? 0.6 : 0.5, share_words: level === 3 };
+  if (level <= 3) return { one_word: level === 1 ? 0.85 : 0.5, share_words: level === 3 };
   return { one_word: 0.4, share_words: true, twist: rng.pick(TWISTS) };
 }
 
@@ -44,17 +45,26 @@ function linksEqualLabels({ links }: Structure, labels: readonly string[]): bool
   return links.some(({ from, to }) => labels[from] === labels[to]);
 }
 
+/** Labels for a structure, drawn until they fit the item's index; undefined when that takes too long. */
+function drawFittingLabels(cell: Cell, index: number, { parts }: Structure, style: LabelStyle, rng: Rng) {
+  const vocabulary = vocabularyOf(cell.split);
+  for (let attempt = 0; attempt < MAX_LABEL_ATTEMPTS; attempt++) {
+    const drawn = drawLabels(rng, vocabulary, parts, style);
+    if (drawn && fitsIndex(cell.split, cell.family, index, drawn.hash)) return drawn;
+  }
+  return undefined;
+}
+
 /** Draws graphs until one belongs to the cell's split and, in a split of fixed size, to this index. */
 function drawOwnedGraph(cell: Cell, index: number, graphRng: Rng, labelRng: Rng): Drawn {
-  const vocabulary = vocabularyOf(cell.split);
   const style = drawLabelStyle(cell.level, labelRng);
-  const wanted = labelClassOf(cell.split, cell.family, index);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const structure = drawStructure(graphRng, cell.family, cell.level);
-    const drawn = drawLabels(labelRng, vocabulary, structure.parts, style, wanted);
+    const drawn = drawFittingLabels(cell, index, structure, style, labelRng);
     if (!drawn || linksEqualLabels(structure, drawn.labels)) continue;
     const edges = structure.links.map((link) => ({ ...link, directed: structure.directed }));
-    if (ownerOf(wlHash({ labels: drawn.labels, edges })) === cell.split) return { structure, ...drawn };
+    if (ownerOf(wlHash({ labels: drawn.labels, edges })) !== cell.split) continue;
+    return { structure, labels: drawn.labels, domain: drawn.domain };
   }
   throw new Error(`no graph for ${cell.split}.${cell.family}.${cell.level}.${index} in ${MAX_ATTEMPTS} draws`);
 }

@@ -66,12 +66,6 @@ export interface LabelStyle {
   twist?: Twist | undefined;
 }
 
-/** An index the labels must fall on: the sum of their hashes modulo `size` is `index`. */
-export interface LabelClass {
-  size: number;
-  index: number;
-}
-
 /** The first entry from a random start on that `accept` takes; undefined when none does. */
 function scan(entries: readonly Entry[], rng: Rng, accept: (entry: Entry) => boolean): Entry | undefined {
   const start = rng.int(0, entries.length - 1);
@@ -138,13 +132,13 @@ function repeatOne(parts: readonly Part[], entries: Entry[], rng: Rng): void {
   entries[copy] = entries[original]!;
 }
 
-/** All labels but the last: distinct, but for `duplicate`. Undefined when the words run out. */
-function drawMost(rng: Rng, domain: Domain, vocabulary: Vocabulary, parts: readonly Part[], style: LabelStyle) {
+/** Labels of one domain for the parts: distinct, but for `duplicate`. Undefined when the words run out. */
+function drawEntries(rng: Rng, domain: Domain, vocabulary: Vocabulary, parts: readonly Part[], style: LabelStyle) {
   const script = rng.pick(vocabulary.scripts);
   const used = new Set<string>();
   const isFree = isFreeIn(used, style);
   const entries: Entry[] = [];
-  for (const part of parts.slice(0, -1)) {
+  for (const part of parts) {
     const twisted = style.twist && drawTwisted(style.twist, part, domain, script, rng);
     const own = twisted !== undefined && !used.has(twisted) ? toEntry(twisted) : undefined;
     const entry = own ?? drawPlain(poolOf(part, domain, vocabulary.general), rng, style, isFree);
@@ -153,32 +147,28 @@ function drawMost(rng: Rng, domain: Domain, vocabulary: Vocabulary, parts: reado
     used.add(entry.label);
     if (!style.share_words) for (const word of entry.words) used.add(word);
   }
-  return { entries, isFree };
+  return entries;
 }
 
 function isFreeIn(used: ReadonlySet<string>, style: LabelStyle): (entry: Entry) => boolean {
   return ({ label, words }) => (style.share_words ? !used.has(label) : words.every((word) => !used.has(word)));
 }
 
-/**
- * Labels for nodes that play `parts`. The last one is chosen so that the whole set falls on `wanted`. Undefined when the
- * words left cannot do that; draw again then.
- */
+/** Sum of the label hashes, whatever their order. */
+function sumHashes(entries: readonly Entry[]): number {
+  return entries.reduce((total, entry) => total + entry.hash, 0);
+}
+
+/** Labels for nodes that play `parts`, with the sum of their hashes. Undefined when the words run out; draw again then. */
 export function drawLabels(
   rng: Rng,
   vocabulary: Vocabulary,
   parts: readonly Part[],
   style: LabelStyle,
-  wanted: LabelClass | undefined,
-): { labels: string[]; domain: Domain } | undefined {
+): { labels: string[]; hash: number; domain: Domain } | undefined {
   const domain = rng.pick(vocabulary.domains);
-  const most = drawMost(rng, domain, vocabulary, parts, style);
-  if (!most) return undefined;
-  const { entries, isFree } = most;
+  const entries = drawEntries(rng, domain, vocabulary, parts, style);
+  if (!entries) return undefined;
   if (style.twist === 'duplicate') repeatOne(parts, entries, rng);
-  const sum = entries.reduce((total, entry) => total + entry.hash, 0);
-  const fits = ({ hash }: Entry): boolean => !wanted || (sum + hash) % wanted.size === wanted.index;
-  const pool = poolOf(parts.at(-1)!, domain, vocabulary.general);
-  const last = drawPlain(pool, rng, style, (entry) => isFree(entry) && fits(entry));
-  return last && { labels: [...entries, last].map((entry) => entry.label), domain };
+  return { labels: entries.map((entry) => entry.label), hash: sumHashes(entries), domain };
 }

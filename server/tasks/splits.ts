@@ -9,14 +9,13 @@
  * Left out of ownership: `test_real`, whose graphs are given (a test holds that none of them is generated).
  */
 import { FAMILIES, LEVELS, type Family, type Level, type Split } from '../../schemas/task.ts';
-import type { LabelClass } from './labels.ts';
 
 export const HELD_OUT_FAMILIES: readonly Family[] = ['timeline', 'comparison'];
 const TRAINED_FAMILIES = FAMILIES.filter((family) => !HELD_OUT_FAMILIES.includes(family));
 const TRAINED_LEVELS: readonly Level[] = [1, 2, 3, 4];
 
 /** Items per family and level of every generated split but `train`. */
-export const FIXED_SIZE = 200;
+export const FIXED_SIZE = 50;
 export const TRAIN_SIZE = 2 ** 31;
 
 export type GeneratedSplit = Exclude<Split, 'test_real'>;
@@ -54,10 +53,13 @@ export function sizeOf(split: GeneratedSplit): number {
 /** Families whose boxes are called by the same words, and whose small graphs can be the same chain. */
 const STEP_FAMILIES: readonly Family[] = ['flowchart', 'pipeline', 'cycle'];
 
-/** What the label hashes of an item must sum up to, modulo `size`; undefined in `train`, which may repeat itself. */
-export function labelClassOf(split: GeneratedSplit, family: Family, index: number): LabelClass | undefined {
-  if (split === 'train') return undefined;
+/**
+ * Whether labels whose hashes sum up to `labelHash` may be those of this item. In `train`, which may repeat itself, all
+ * may. The generator draws again until they fit, so that an item is drawn like any other, only from fewer.
+ */
+export function fitsIndex(split: GeneratedSplit, family: Family, index: number, labelHash: number): boolean {
+  if (split === 'train') return true;
   const place = STEP_FAMILIES.indexOf(family);
   const share = place < 0 ? 1 : STEP_FAMILIES.length;
-  return { size: share * sizeOf(split), index: share * index + Math.max(0, place) };
+  return labelHash % (share * sizeOf(split)) === share * index + Math.max(0, place);
 }

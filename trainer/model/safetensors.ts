@@ -71,7 +71,8 @@ function splitFile(bytes: Uint8Array): { header: Record<string, unknown>; data: 
   if (end > bytes.length) throw new SafetensorsError('the file is cut within its header');
   try {
     const header = Header.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(LENGTH_BYTES, end))));
-    return { header, data: bytes.subarray(end) };
+    // A plain Uint8Array: slices of a Buffer would share its memory.
+    return { header, data: new Uint8Array(bytes.buffer, bytes.byteOffset + end, bytes.length - end) };
   } catch (error) {
     throw new SafetensorsError('the header is not JSON', { cause: error });
   }

@@ -1,0 +1,89 @@
+/**
+ * `canvas-gym quickstart`: the whole loop once. A server on a free port; teacher -> SFT -> REINFORCE -> evaluation
+ * against it over HTTP; everything in the log; a report with curves and pictures. Stopped anywhere and started again, it
+ * goes on where it was.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { PRESETS } from '../../schemas/reward.ts';
+import { defineCommand } from '../../schemas/settings.ts';
+import { comparePolicies, toRow, type PolicyEvaluation } from '../evaluate.ts';
+import { writeReport } from '../report/command.ts';
+import {
+  evaluateStage,
+  EvaluateSettings,
+  reinforceStage,
+  ReinforceSettings,
+  sftStage,
+  SftStageSettings,
+  teachStage,
+  TeachSettings,
+} from '../stages.ts';
+import { toRewardTable } from '../table.ts';
+import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS, type Workspace } from '../workspace.ts';
+
+const Settings = z.strictObject({
+  ...TeachSettings.shape,
+  ...SftStageSettings.shape,
+  ...ReinforceSettings.shape,
+  ...EvaluateSettings.omit({ eval_levels: true }).shape,
+  ...BACKEND_SETTING,
+  ...WORKSPACE_SETTINGS,
+});
+
+export const command = defineCommand({
+  name: 'quickstart',
+  summary: 'run teacher, SFT, REINFORCE, evaluation and report once, end to end',
+  settings: Settings,
+  run: (settings, context) =>
+    withWorkspace('quickstart', settings, context, async (ws) => {
+      ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
+      ws.out(`run ${ws.run.run_id}${ws.run.resumed ? ' (taken up again)' : ''}, environment ${ws.url}`);
+      const backend = await openBackend(ws, settings);
+      const examples = await teachStage(ws, settings);
+      const sft = await sftStage(ws, backend, examples, settings);
+      const rl = await reinforceStage(ws, backend, sft, settings);
+      const contenders = [
+        { name: 'teacher', plays: { flaw_rate: settings.flaw_rate } },
+        { name: 'sft', plays: { checkpoint: sft } },
+        { name: `rl-${settings.steps}`, plays: { checkpoint: rl } },
+      ];
+      const evaluations = await evaluateStage(ws, backend, contenders, { ...settings, eval_levels: settings.levels });
+      const report = ws.run.file('report.html');
+      await writeReport(ws.store, ws.client, ws.run.run_id, report);
+      const summary = toSummary(ws, evaluations);
+      conclude(ws, settings.db, evaluations, report);
+      return summary;
+    }),
+});
+
+function toSummary({ store, run }: Workspace, evaluations: readonly PolicyEvaluation[]): Record<string, unknown> {
+  const seconds = (stage: string): number =>
+    store.metric(run.run_id, stage, 'time/stage_s').reduce((sum, { value }) => sum + value, 0);
+  const [, sft, rl] = evaluations;
+  return {
+    seconds: Object.fromEntries(['teach', 'sft', 'reinforce', 'evaluate'].map((stage) => [stage, seconds(stage)])),
+    rewards: evaluations.map(toRow),
+    rl_above_sft: Object.fromEntries(PRESETS.map((preset) => [preset, comparePolicies(rl!, sft!, preset)])),
+  };
+}
+
+/** The last lines: the table, how sure it is, where the report is, and what to try next. */
+function conclude(ws: Workspace, db: string, evaluations: readonly PolicyEvaluation[], report: string): void {
+  const [, sft, rl] = evaluations;
+  const difference = comparePolicies(rl!, sft!, 'graded');
+  const sign = difference.mean < 0 ? '' : '+';
+  const bin = existsSync(join('node_modules', '.bin', 'canvas-gym')) ? 'npx canvas-gym' : 'npm run canvas-gym --';
+  ws.out('');
+  for (const line of toRewardTable(evaluations.map(toRow))) ws.out(line);
+  ws.out(
+    `${rl!.policy} above sft, same tasks, graded: ${sign}${difference.mean.toFixed(3)} ±${difference.standard_error.toFixed(3)}`,
+  );
+  ws.out('');
+  ws.out(`report: ${report}`);
+  ws.out('try next:');
+  ws.out(`  ${bin} play --level 1`);
+  ws.out(`  ${bin} evaluate --split test_vocab --policies teacher,${ws.run.file('sft')},${ws.run.file('rl')}`);
+  ws.out(`  ${bin} export ${ws.run.run_id} --db ${db}`);
+}

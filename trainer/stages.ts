@@ -1,0 +1,301 @@
+/**
+ * The stages of a run, each around the code that does its work: settings, checkpoints, log and progress. A stage leaves
+ * its result in the run folder; where the result is there already, the stage is done and is passed over. A stage that was
+ * cut off goes on from its last checkpoint, after what was logged later than that is forgotten.
+ *
+ *   teach -> dataset.jsonl    sft -> sft/    reinforce -> rl/    evaluate -> the log
+ */
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { PRESET_VERSIONS, Preset } from '../schemas/reward.ts';
+import { ActionSet } from '../schemas/action.ts';
+import { createRng, hash64 } from '../schemas/seed.ts';
+import { Level, Split } from '../schemas/task.ts';
+import { BASELINES } from './advantage.ts';
+import type { Backend } from './backend.ts';
+import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { readDataset, writeDataset, type Example } from './dataset.ts';
+import { chooseTasks, evaluatePolicy, type PolicyEvaluation } from './evaluate.ts';
+import { tinyConfig } from './model/config.ts';
+import { createModel, disposeModel, type Model } from './model/model.ts';
+import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from './optimizer.ts';
+import { createModelPolicy, createTeacherPolicy } from './policy.ts';
+import { toEpisodeRecord } from './record.ts';
+import { reinforce, type ReinforceState } from './reinforce.ts';
+import type { Policy } from './rollout.ts';
+import { createSampler } from './sample.ts';
+import { runSft, SFT_START, SftSettings, type SftState } from './sft.ts';
+import { teach, trainingFamilies } from './teach.ts';
+import { trainTokenizer } from './tokenizer.ts';
+import type { Workspace } from './workspace.ts';
+
+const Count = z.number().int().positive();
+const Share = z.number().min(0).max(1);
+const Levels = z.array(Level).min(1);
+
+/** Measures a stage; a stage that was cut off adds up over its parts. */
+async function timed<T>(ws: Workspace, stage: string, step: number, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  const result = await work();
+  ws.store.recordMetrics(ws.run.run_id, stage, step, { 'time/stage_s': (performance.now() - startedMs) / 1000 });
+  return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- teach
+
+export const TeachSettings = z.strictObject({
+  levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
+  tasks: Count.default(6000).meta({ description: 'Training tasks the teacher answers', unit: 'tasks' }),
+  samples: Count.default(4).meta({ description: 'Completions it proposes for each', unit: 'completions' }),
+  flaw_rate: Share.default(0.25).describe('Share of proposals with a deliberate fault'),
+  teacher_reward: Preset.default('graded').describe('Reward preset that judges the proposals'),
+  min_reward: Share.default(0.85).describe('Least reward of a completion that is kept'),
+  keep: Count.default(1).meta({ description: 'Most completions kept of a task', unit: 'completions' }),
+});
+export type TeachSettings = z.output<typeof TeachSettings>;
+
+export async function teachStage(ws: Workspace, settings: TeachSettings & { seed: number }): Promise<Example[]> {
+  const file = ws.run.file('dataset.jsonl');
+  if (existsSync(file)) return readDataset(file);
+  return timed(ws, 'teach', 0, async () => {
+    ws.progress.start('teach', settings.tasks, 'tasks');
+    const options = { ...settings, run_id: ws.run.run_id, reward: settings.teacher_reward };
+    const { examples } = await teach(ws.client, ws.store, options, (done, metrics) => {
+      ws.checkStop();
+      ws.progress.update(done, metrics);
+    });
+    writeDataset(file, examples);
+    ws.progress.finish(`${examples.length} examples kept`);
+    return examples;
+  });
+}
+
+// ------------------------------------------------------------------------------------------------------------------ sft
+
+export const SftStageSettings = SftSettings.omit({ seed: true }).extend({
+  layers: Count.default(2).meta({ description: 'Layers of the tiny model', unit: 'layers' }),
+  validation: z
+    .number()
+    .int()
+    .min(0)
+    .default(96)
+    .meta({ description: 'Examples kept for validation', unit: 'examples' }),
+  sft_checkpoint_every: Count.default(100).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
+  muon_lr: z.number().positive().default(0.02).describe('Learning rate of the matrices (Muon)'),
+  adamw_lr: z.number().positive().default(2e-3).describe('Learning rate of embedding and gains (AdamW)'),
+});
+export type SftStageSettings = z.output<typeof SftStageSettings>;
+
+/** Trains the tiny model from nothing on the examples. @returns the checkpoint's folder */
+export async function sftStage(
+  ws: Workspace,
+  backend: Backend,
+  examples: readonly Example[],
+  settings: SftStageSettings & { seed: number },
+): Promise<string> {
+  const folder = ws.run.file('sft');
+  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const start = (loaded?.state as SftState | undefined) ?? SFT_START;
+  if (start.is_finished) {
+    if (loaded) disposeModel(loaded.model);
+    return folder;
+  }
+  const tokenizer = loaded?.tokenizer ?? trainTokenizer(examples);
+  const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: settings.layers };
+  const model = loaded?.model ?? createModel(config, backend, createRng(hash64('init', settings.seed)));
+  const { muon_lr, adamw_lr } = settings;
+  const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr });
+  if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
+  ws.store.deleteAfter(ws.run.run_id, 'sft', start.optimizer_step);
+
+  await timed(ws, 'sft', start.optimizer_step, async () => {
+    ws.progress.start('sft', settings.max_tokens, 'tokens', start.tokens);
+    const validation = examples.slice(0, settings.validation);
+    const train = examples.slice(settings.validation);
+    const parts = { model, tokenizer, optimizer, examples: train, validation };
+    const onStep = async (state: SftState, metrics: Readonly<Record<string, number>>): Promise<void> => {
+      ws.store.recordMetrics(ws.run.run_id, 'sft', state.optimizer_step, finite(metrics));
+      ws.progress.update(state.tokens, { loss: metrics['loss/sft']! });
+      const isDue = state.is_finished || state.optimizer_step % settings.sft_checkpoint_every === 0;
+      if (isDue) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
+      if (!state.is_finished) ws.checkStop();
+    };
+    await runSft({ ...parts, onStep }, settings, start);
+    ws.progress.finish();
+  });
+  optimizer.dispose();
+  disposeModel(model);
+  return folder;
+}
+
+/** Drops figures that are not finite: they are the sign of a skipped update and have no place in the log. */
+function finite(metrics: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+}
+
+// ------------------------------------------------------------------------------------------------------------ reinforce
+
+export const ReinforceSettings = z.strictObject({
+  levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
+  steps: Count.default(60).meta({ description: 'Updates of the policy', unit: 'steps' }),
+  tasks_per_step: Count.default(8).meta({ description: 'Tasks of a step', unit: 'tasks' }),
+  group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
+  temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
+  max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
+  reward: Preset.default('graded').describe('Reward preset to train on'),
+  action_set: ActionSet.default('core').describe('Actions the policy may use'),
+  max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
+  baseline: z.enum(BASELINES).default('leave_one_out').describe('Subtracted from the return'),
+  normalise: z.boolean().default(true).describe("Divide advantages by their group's standard deviation"),
+  kl_beta: z.number().min(0).default(0.01).describe('Weight of the KL penalty to the policy it starts from'),
+  length_divisor: Count.default(50).meta({
+    description: "What an episode counts in the loss's divisor",
+    unit: 'tokens',
+  }),
+  rl_warmup_steps: Count.default(5).meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
+  rl_muon_lr: z.number().positive().default(0.003).describe('Learning rate of the matrices (Muon)'),
+  rl_adamw_lr: z.number().positive().default(3e-4).describe('Learning rate of embedding and gains (AdamW)'),
+  rl_checkpoint_every: Count.default(10).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
+});
+export type ReinforceSettings = z.output<typeof ReinforceSettings>;
+
+const REINFORCE_START: ReinforceState = {
+  optimizer_step: 0,
+  env_steps: 0,
+  moving_mean: undefined,
+  skipped_in_a_row: 0,
+};
+
+/** Improves the policy of a checkpoint. @returns the folder of the improved one */
+export async function reinforceStage(
+  ws: Workspace,
+  backend: Backend,
+  from: string,
+  settings: ReinforceSettings & { seed: number },
+): Promise<string> {
+  const folder = ws.run.file('rl');
+  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
+  const base = loadCheckpoint(from, backend);
+  const { tokenizer } = base;
+  const model = loaded?.model ?? loadCheckpoint(from, backend).model;
+  const optimizer = createOptimizer(model, reinforceRates(settings));
+  if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
+  ws.store.deleteAfter(ws.run.run_id, 'reinforce', state.optimizer_step);
+
+  if (state.optimizer_step < settings.steps) {
+    await timed(ws, 'reinforce', state.optimizer_step, async () => {
+      ws.progress.start('reinforce', settings.steps, 'steps', state.optimizer_step);
+      const parts = {
+        ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
+        createPolicy: (step: number) => policyAt(model, tokenizer, settings, step),
+        onStep: async (now: ReinforceState, metrics: Readonly<Record<string, number>>) => {
+          ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']! });
+          const isLast = now.optimizer_step === settings.steps;
+          const isDue = isLast || now.optimizer_step % settings.rl_checkpoint_every === 0;
+          if (isDue) await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
+          if (!isLast) ws.checkStop();
+        },
+      };
+      const families = await trainingFamilies(ws.client);
+      await reinforce(parts, state, {
+        ...settings,
+        warmup_steps: settings.rl_warmup_steps,
+        families,
+        run_id: ws.run.run_id,
+      });
+      ws.progress.finish();
+    });
+  }
+  optimizer.dispose();
+  disposeModel(model);
+  disposeModel(base.model);
+  return folder;
+}
+
+function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): OptimizerSettings {
+  return { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: rl_muon_lr, adamw_lr: rl_adamw_lr };
+}
+
+/** The policy of one step: the weights of now, packed once, and a stream of random numbers of its own. */
+async function policyAt(
+  model: Model,
+  tokenizer: Parameters<typeof createModelPolicy>[1],
+  { temperature, max_new_tokens, seed }: ReinforceSettings & { seed: number },
+  step: number,
+): Promise<Policy> {
+  const sampler = await createSampler(model);
+  const act = createModelPolicy(sampler, tokenizer, {
+    temperature,
+    max_new_tokens,
+    seed: hash64('reinforce.sample', seed, step),
+  });
+  return Object.assign(act, { dispose: () => sampler.dispose() });
+}
+
+// ------------------------------------------------------------------------------------------------------------- evaluate
+
+export const EvaluateSettings = z.strictObject({
+  split: Split.default('test_iid').describe('Split of the tasks'),
+  eval_levels: Levels.default([1]).describe('Levels of the tasks, separated by commas'),
+  eval_tasks: Count.default(200).meta({ description: 'Tasks each policy plays', unit: 'tasks' }),
+  eval_temperature: z.number().min(0).default(0).describe('Divides the logits when sampling; 0 is greedy'),
+  eval_max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
+});
+export type EvaluateSettings = z.output<typeof EvaluateSettings>;
+
+/** A policy to evaluate: a checkpoint's folder, or the teacher with its rate of faults. */
+export interface Contender {
+  /** `teacher`, `sft`, `rl-60`: the policy_version in the log. */
+  name: string;
+  plays: { checkpoint: string } | { flaw_rate: number };
+}
+
+/** All contenders on the same tasks; every episode goes to the log. */
+export async function evaluateStage(
+  ws: Workspace,
+  backend: Backend,
+  contenders: readonly Contender[],
+  settings: EvaluateSettings & { seed: number },
+): Promise<PolicyEvaluation[]> {
+  return timed(ws, 'evaluate', 0, async () => {
+    const { split, eval_levels: levels, eval_tasks: count } = settings;
+    const taskIds = await chooseTasks(ws.client, { split, levels, count });
+    ws.progress.start('evaluate', taskIds.length * contenders.length, 'episodes');
+    const evaluations: PolicyEvaluation[] = [];
+    for (const { name, plays } of contenders) {
+      const before = evaluations.length * taskIds.length;
+      const onProgress = (done: number): void => {
+        ws.checkStop();
+        ws.progress.update(before + done);
+      };
+      const evaluation = await withPolicy(backend, plays, settings, (policy) =>
+        evaluatePolicy(ws.client, name, policy, taskIds, onProgress),
+      );
+      evaluations.push(evaluation);
+      const context = { policy_version: name, optimizer_step: 0, reward: 'graded' } as const;
+      const records = evaluation.trajectories.map((trajectory) => toEpisodeRecord(trajectory, context));
+      ws.store.recordEpisodes(ws.run.run_id, 'evaluate', records);
+    }
+    ws.progress.finish(`${taskIds.length} tasks of ${split}, reward graded version ${PRESET_VERSIONS.graded}`);
+    return evaluations;
+  });
+}
+
+async function withPolicy<T>(
+  backend: Backend,
+  plays: Contender['plays'],
+  { seed, eval_temperature, eval_max_new_tokens }: EvaluateSettings & { seed: number },
+  work: (policy: Policy) => Promise<T>,
+): Promise<T> {
+  if ('flaw_rate' in plays) return work(createTeacherPolicy(seed, plays.flaw_rate));
+  const { model, tokenizer } = loadCheckpoint(plays.checkpoint, backend);
+  const sampler = await createSampler(model);
+  try {
+    const options = { temperature: eval_temperature, max_new_tokens: eval_max_new_tokens };
+    return await work(createModelPolicy(sampler, tokenizer, { ...options, seed: hash64('evaluate', seed) }));
+  } finally {
+    sampler.dispose();
+    disposeModel(model);
+  }
+}

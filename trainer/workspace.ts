@@ -1,0 +1,108 @@
+/**
+ * What every stage works in: a run folder, the log, a client of the environment, and a way to show progress. Opening one
+ * takes up an unfinished run of the same command and settings; closing it says in the log how the run ended.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { openStore, type Store } from '../clients/store/index.ts';
+import { createClient, type Client } from '../clients/ts/index.ts';
+import type { CommandContext, Progress } from '../schemas/settings.ts';
+import { BACKEND_NAMES, createBackend, type Backend, type BackendName } from './backend.ts';
+import { openRun, type RunFolder } from './run.ts';
+
+/** Settings that every stage has. */
+export const WORKSPACE_SETTINGS = {
+  url: z.url().optional().describe('Address of the environment; without it one is started'),
+  db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
+  runs: z.string().min(1).default('runs').describe('Folder of run folders'),
+  run_id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Name of the run; without it an unfinished one is taken up or one is made'),
+  seed: z.number().int().min(0).default(1).describe('Seed of everything random'),
+};
+
+/** The setting of every stage that computes. */
+export const BACKEND_SETTING = {
+  backend: z.enum(BACKEND_NAMES).default('auto').describe('Where the numbers are computed'),
+};
+
+export interface Workspace {
+  url: string;
+  client: Client;
+  store: Store;
+  run: RunFolder;
+  progress: Progress;
+  out: (line: string) => void;
+  /** Throws once the user asked to stop. */
+  checkStop: () => void;
+}
+
+interface WorkspaceSettings {
+  url?: string | undefined;
+  db: string;
+  runs: string;
+  run_id?: string | undefined;
+  seed: number;
+}
+
+/**
+ * Runs a command's work in a workspace and leaves nothing open, however it ends.
+ * @param work Returns the summary that closes the run.
+ */
+export async function withWorkspace(
+  command: string,
+  settings: WorkspaceSettings & Record<string, unknown>,
+  context: CommandContext,
+  work: (workspace: Workspace) => Promise<Record<string, unknown>>,
+): Promise<void> {
+  const { url, db, runs, run_id, ...rest } = settings;
+  const run = openRun({ root: runs, command, settings: rest, run_id });
+  mkdirSync(dirname(db), { recursive: true });
+  try {
+    const store = openStore(db);
+    try {
+      const { git_commit } = run;
+      store.createRun({ run_id: run.run_id, command, config: rest, seed: String(settings.seed), git_commit });
+      await inRun(run, store, url, context, work);
+    } finally {
+      store.close();
+    }
+  } finally {
+    run.release();
+  }
+}
+
+async function inRun(
+  run: RunFolder,
+  store: Store,
+  url: string | undefined,
+  context: CommandContext,
+  work: (workspace: Workspace) => Promise<Record<string, unknown>>,
+): Promise<void> {
+  const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
+  const checkStop = (): void => {
+    context.signal.throwIfAborted();
+  };
+  try {
+    const client = createClient({ url: server.url });
+    const { progress, out } = context;
+    const summary = await work({ url: server.url, client, store, run, progress, out, checkStop });
+    run.writeSummary(summary);
+    store.finishRun(run.run_id, 'done', summary);
+  } catch (error) {
+    store.finishRun(run.run_id, context.signal.aborted ? 'interrupted' : 'failed');
+    throw error;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Loads the backend and says which one it is. @throws BackendUnavailable with what to install */
+export async function openBackend({ out }: Workspace, settings: { backend: BackendName }): Promise<Backend> {
+  const backend = await createBackend(settings.backend);
+  out(backend.device);
+  return backend;
+}
