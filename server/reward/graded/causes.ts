@@ -142,18 +142,20 @@ export function extraShapeCauses(shapes: readonly SeenShape[], extra: readonly n
   return [cause('extra_shape', named.length, message)];
 }
 
+const withArticle = (kind: 'diamond' | 'ellipse'): string => (kind === 'ellipse' ? 'an ellipse' : 'a diamond');
+
 export function kindCauses({ parts, shapes }: Findings, graph: ExpectedGraph, structure: Structure): Cause[] {
   if (parts.structure.shape_kind === 1) return [];
   const { nodeOf } = structure.match;
   const wrong: string[] = [];
   for (const { index, id, box } of shapes) {
     const expected = graph.nodes[nodeOf[index]!]?.kind;
-    if (expected !== undefined && box.kind !== expected) wrong.push(`${quoted(id)} should be a ${expected}`);
+    if (expected !== undefined && box.kind !== expected) wrong.push(`${quoted(id)} should be ${withArticle(expected)}`);
     const isSpecial = box.kind === 'diamond' || box.kind === 'ellipse';
     if (expected === undefined && isSpecial) wrong.push(`${quoted(id)} should be a rectangle`);
   }
   const missing = graph.nodes.flatMap(({ name, kind }, i) =>
-    kind !== undefined && structure.match.shapeOf[i]! < 0 ? [`${quoted(name)} should be a ${kind}`] : [],
+    kind !== undefined && structure.match.shapeOf[i]! < 0 ? [`${quoted(name)} should be ${withArticle(kind)}`] : [],
   );
   return [cause('wrong_shape_kind', 1, () => `shape kinds: ${firstFew([...wrong, ...missing])}`)];
 }
