@@ -139,7 +139,8 @@ export function reportData(): ReportData {
     },
     curves: [
       curve('sft', 'loss/sft', 600, (share) => towards(4.2, 0.11, 2 * share) + Math.abs(noise(0.12))),
-      curve('sft', 'loss/sft_val', 12, (share) => towards(2.9, 0.17, 2 * share), 50),
+      curve('sft', 'validation/exact', 12, (share) => towards(0, 0.95, share), 50),
+      curve('sft', 'validation/words', 12, (share) => towards(0.1, 0.99, 2 * share), 50),
       curve('sft', 'optim/lr', 600, (share) => 0.003 * (1 - share)),
       curve('reinforce', 'episode/return', 150, (share) => towards(0.72, 0.85, share) + noise(0.06)),
       curve('reinforce', 'policy/kl_k3', 150, (share) => towards(0, 0.09, share) + Math.abs(noise(0.01))),

@@ -1,11 +1,17 @@
 /** A report from the log: three policies play real tasks against the server, and what the report says is what was logged. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve, type ServerType } from '@hono/node-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore, type Store } from '../../clients/store/index.ts';
 import { createClient, type Client } from '../../clients/ts/index.ts';
 import { createRng, hash64 } from '../../schemas/seed.ts';
 import { createApp } from '../../server/app.ts';
 import { chooseTasks, comparePolicies, evaluatePolicy, toRow, type PolicyEvaluation } from '../../trainer/evaluate.ts';
+import { createProgress } from '../../trainer/progress.ts';
 import { toEpisodeRecord } from '../../trainer/record.ts';
+import { command } from '../../trainer/report/command.ts';
 import { loadReport } from '../../trainer/report/load.ts';
 import { renderReport } from '../../trainer/report.ts';
 import type { Policy } from '../../trainer/rollout.ts';
@@ -14,6 +20,8 @@ import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
 
 const RUN = 'quickstart-1';
 const LEVELS = [1, 2] as const;
+const FOLDER = mkdtempSync(join(tmpdir(), 'report-'));
+const DB = join(FOLDER, 'log.db');
 const SAMPLED = { finish_reason: 'stop', prompt_ids: [1], completion_ids: [2], sampled_logprobs: [-0.5] } as const;
 
 const client: Client = createClient({ url: 'http://app', fetch: (request) => app.fetch(request) });
@@ -32,7 +40,7 @@ function scripted(flaw_rate: number): Policy {
 }
 
 beforeAll(async () => {
-  store = openStore(':memory:');
+  store = openStore(DB);
   store.createRun({
     run_id: RUN,
     command: 'quickstart',
@@ -70,6 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   store.close();
+  rmSync(FOLDER, { recursive: true });
 });
 
 test('the table is that of the evaluation, best-known policy first, and the difference is paired by task', async () => {
@@ -128,4 +137,24 @@ test('the last run is the default, and it renders; a run without anything does t
   store.createRun({ run_id: 'empty', command: 'sft', config: {} });
   expect(renderReport(await loadReport(store, client, 'empty'))).toContain('empty');
   await expect(loadReport(store, client, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the command writes the report of the named run into its folder and says where', async () => {
+  const [server, url] = await new Promise<[ServerType, string]>((resolve) => {
+    const listening = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => {
+      resolve([listening, `http://127.0.0.1:${port}`]);
+    });
+  });
+  const said: string[] = [];
+  const progress = createProgress({ write: () => true });
+  const context = { startServer: () => Promise.resolve({ url, close }), out: (line: string) => said.push(line) };
+  function close(): Promise<void> {
+    server.close();
+    return Promise.resolve();
+  }
+  const signal = new AbortController().signal;
+  await command.run({ run: RUN, db: DB, runs: FOLDER }, { ...context, progress, signal });
+  expect(said).toEqual([join(FOLDER, RUN, 'report.html')]);
+  expect(readFileSync(said[0]!, 'utf8')).toBe(renderReport(await loadReport(store, client, RUN)));
+  expect(server.listening).toBe(false);
 });

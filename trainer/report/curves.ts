@@ -13,12 +13,19 @@ const PLANS: readonly Plan[] = [
   {
     stage: 'sft',
     title: 'SFT loss',
-    note: 'Mean nats per completion token; validation tasks are never trained on. Lower is better.',
-    lines: [
-      ['loss/sft', 'training'],
-      ['loss/sft_val', 'validation'],
-    ],
+    note: 'Mean nats per completion token. Lower is better.',
+    lines: [['loss/sft', 'training']],
     include: [0],
+  },
+  {
+    stage: 'sft',
+    title: 'SFT validation',
+    note: 'Examples never trained on: share of completions, and of their words, whose every token is the likeliest.',
+    lines: [
+      ['validation/exact', 'completions'],
+      ['validation/words', 'words'],
+    ],
+    include: [0, 1],
   },
   {
     stage: 'reinforce',

@@ -1,0 +1,47 @@
+/** `canvas-gym report [RUN]`: writes the report of a run into its folder. */
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { openStore, type Store } from '../../clients/store/index.ts';
+import { createClient, type Client } from '../../clients/ts/index.ts';
+import { defineCommand } from '../../schemas/settings.ts';
+import { renderReport } from '../report.ts';
+import { writeAtomic } from '../run.ts';
+import { loadReport } from './load.ts';
+
+const Settings = z.strictObject({
+  run: z.string().min(1).optional().meta({ description: 'Run; without it the last one', positional: true }),
+  output: z.string().min(1).optional().describe('File to write; without it report.html in the run folder'),
+  url: z.url().optional().describe('Address of the environment; without it one is started'),
+  db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
+  runs: z.string().min(1).default('runs').describe('Folder of run folders'),
+});
+
+export const command = defineCommand({
+  name: 'report',
+  summary: 'Writes the HTML report of a run.',
+  settings: Settings,
+  async run({ run, output, url: given, db: path, runs: root }, { startServer, out }) {
+    const store = openStore(path, { readonly: true });
+    try {
+      const { run_id } = store.getRun(run);
+      const server = given === undefined ? await startServer() : { url: given, close: () => Promise.resolve() };
+      try {
+        const file = output ?? join(root, run_id, 'report.html');
+        await writeReport(store, createClient({ url: server.url }), run_id, file);
+        out(file);
+      } finally {
+        await server.close();
+      }
+    } finally {
+      store.close();
+    }
+  },
+});
+
+/** Writes the report of a run to `file`, whole or not at all. */
+export async function writeReport(store: Store, client: Client, run_id: string, file: string): Promise<void> {
+  const page = renderReport(await loadReport(store, client, run_id));
+  mkdirSync(dirname(file), { recursive: true });
+  writeAtomic(file, page);
+}
