@@ -1,5 +1,7 @@
 /** Several processes behind one port: node:cluster gives each connection to one of them in turn. */
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { toUrl, type RunningServer } from './listen.ts';
 import type { ServerSettings } from './settings.ts';
@@ -14,21 +16,22 @@ function setUpWorkers(): void {
   cluster.setupPrimary({ exec, args: [], execArgv: [...process.execArgv, ...loader] });
 }
 
-/** Waits for the one answer of a new worker: its port. */
-function start(worker: Worker, settings: ServerSettings): Promise<number> {
+/** Hands a new worker its settings and waits until it listens. */
+function start(worker: Worker, settings: ServerSettings): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.once('exit', () => {
       reject(new Error('a worker ended before it listened'));
     });
-    worker.once('message', (message: FromWorker) => {
-      if ('port' in message) resolve(message.port);
+    worker.on('message', (message: FromWorker) => {
+      if (message === 'hearing') worker.send({ listen: settings } satisfies ToWorker);
+      else if ('port' in message) resolve();
       else reject(Object.assign(new Error(message.error), { code: message.code }));
     });
-    worker.send({ listen: settings } satisfies ToWorker);
   });
 }
 
 function end(worker: Worker, deadlineMs: number): Promise<void> {
+  if (worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => {
     const deadline = setTimeout(() => worker.process.kill('SIGKILL'), deadlineMs);
     worker.once('exit', () => {
@@ -42,6 +45,16 @@ function end(worker: Worker, deadlineMs: number): Promise<void> {
 /** Extra time over the workers' own deadline before they are killed. */
 const GRACE_MS = 1000;
 
+/** A port that is free now. Workers cannot each take port 0: whoever is started later has to get the same one. */
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 /**
  * Starts `settings.workers` processes on one port and resolves once all take requests. A worker that dies later is
  * replaced, and said so.
@@ -49,29 +62,28 @@ const GRACE_MS = 1000;
  */
 export async function startCluster(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
   setUpWorkers();
+  const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const workers = new Set<Worker>();
   let isClosing = false;
-  const add = async (port: number): Promise<number> => {
+  const add = async (): Promise<void> => {
     const worker = cluster.fork();
     workers.add(worker);
     worker.once('exit', () => workers.delete(worker));
-    const listening = await start(worker, { ...settings, port });
+    await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isClosing) return;
       log(`worker ${String(worker.process.pid)} ended (${signal ?? String(code)}); starting another`);
-      add(port).catch((error: unknown) => {
+      add().catch((error: unknown) => {
         log(String(error));
       });
     });
-    return listening;
   };
   const close = async (): Promise<void> => {
     isClosing = true;
     await Promise.all([...workers].map((worker) => end(worker, settings.shutdown_timeout * 1000 + GRACE_MS)));
   };
   try {
-    const port = await add(settings.port);
-    for (let i = 1; i < settings.workers; i++) await add(port);
+    await Promise.all(Array.from({ length: settings.workers }, add));
     return { url: toUrl(settings.host, port), port, close };
   } catch (error) {
     await close();

@@ -2,9 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
-import { createApp } from './app.ts';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { toApp } from './app.ts';
+import { createDispatcher } from './dispatch.ts';
 import { ApiError, toErrorBody } from './errors.ts';
+import { createNodeListener } from './node-listener.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** Longer than the 60 s of common load balancers and Python clients, which reuse a connection until then. */
@@ -46,6 +48,16 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** What the adapter refuses before there is a request for the app, i.e. a host or a path that makes no URL. */
+function answerBadAddress(error: unknown): Response {
+  const refusal =
+    error instanceof RequestError
+      ? new ApiError('bad_http', 'the Host header or the path is not valid')
+      : new ApiError('internal', 'the server failed on this request; it may be repeated');
+  const headers = { 'content-type': 'application/json' };
+  return new Response(JSON.stringify(toErrorBody(refusal)), { status: refusal.status, headers });
 }
 
 function configure(server: Server, settings: ServerSettings): void {
@@ -96,7 +108,7 @@ export function toUrl(host: string, port: number): string {
  * @throws the socket's error, e.g. EADDRINUSE.
  */
 export async function listen(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
-  const app = createApp({
+  const dispatcher = createDispatcher({
     secret: settings.secret,
     body_limits: { body: settings.max_body, batch: settings.max_batch_body },
     log,
@@ -107,11 +119,12 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
     connectionsCheckingInterval: Math.min(1000, timeoutMs / 4),
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const listener = getRequestListener(app.fetch, { hostname: 'localhost' });
+  const hono = getRequestListener(toApp(dispatcher).fetch, { hostname: 'localhost', errorHandler: answerBadAddress });
+  const listener = createNodeListener(dispatcher, (request, response) => void hono(request, response));
   let isClosing = false;
   const server = createServer(options, (request, response) => {
     if (isClosing) response.setHeader('connection', 'close');
-    void listener(request, response);
+    listener(request, response);
   });
   configure(server, settings);
   const { port } = await listenAt(server, settings);

@@ -3,10 +3,10 @@ import process from 'node:process';
 import { listen } from './listen.ts';
 import type { ServerSettings } from './settings.ts';
 
-/** What the primary process sends. */
+/** What the primary process sends, once the worker hears. */
 export type ToWorker = { listen: ServerSettings } | 'close';
-/** What a worker answers once it listens, or cannot. */
-export type FromWorker = { port: number } | { error: string; code?: string | undefined };
+/** What a worker says: that it hears, and then that it listens, or cannot. */
+export type FromWorker = 'hearing' | { port: number } | { error: string; code?: string | undefined };
 
 function tell(message: FromWorker): void {
   process.send?.(message);
@@ -32,3 +32,6 @@ process.once('message', (message: ToWorker) => {
     tell({ error: message, code });
   });
 });
+
+// Messages from before this line would have been lost, so the primary waits for it.
+tell('hearing');
