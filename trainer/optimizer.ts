@@ -30,7 +30,7 @@ export interface OptimizerSettings {
 export const DEFAULT_OPTIMIZER_SETTINGS: OptimizerSettings = {
   muon_lr: 0.02,
   muon_momentum: 0.95,
-  muon_iterations: 5,
+  muon_iterations: 3,
   adamw_lr: 2e-3,
   adamw_beta1: 0.9,
   adamw_beta2: 0.999,

@@ -9,6 +9,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
 import { createRng, hash64 } from '../schemas/seed.ts';
+import { labelWords, renameWords } from './augment.ts';
 import { createLayout } from './model/layout.ts';
 import type { TokenBatch } from './model/layout.ts';
 import { lossAndGradients, weightedLoss } from './model/loss.ts';
@@ -24,11 +25,12 @@ const Share = z.number().min(0).max(1);
 
 export const SftSettings = z.strictObject({
   seed: z.number().int().default(0).describe('Order of the examples'),
-  batch_size: Count.default(16).meta({ description: 'Examples of a step', unit: 'examples' }),
+  batch_size: Count.default(12).meta({ description: 'Examples of a step', unit: 'examples' }),
   max_tokens: Count.default(400_000).meta({ description: 'Tokens to train on, prompts included', unit: 'tokens' }),
   warmup_steps: Count.default(50).meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
   decay_share: Share.default(0.3).describe('Last share of the tokens, in which the rate falls to 0'),
   word_weight: z.number().positive().default(2).describe('Weight of tokens of words; others weigh 1'),
+  rename_share: Share.default(1).describe('Share of examples whose label words are replaced by others, see augment.ts'),
   validate_every: Count.default(25).meta({ description: 'Steps between validations', unit: 'steps' }),
   stop_at_exact: Share.default(0.97).describe(
     'Share of validation completions all right at which to stop; 1 never stops',
@@ -70,12 +72,17 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
   if (parts.examples.length === 0) throw new Error('there are no examples to train on');
   const examples = parts.examples.map((example) => encodeExample(parts.tokenizer, example));
   const validation = parts.validation.map((example) => encodeExample(parts.tokenizer, example));
+  const isWord = (id: number): boolean => parts.tokenizer.isWord(id);
+  const words = labelWords(examples, isWord);
   let state = start;
   let skipped = 0;
   while (!state.is_finished) {
     const startedMs = performance.now();
-    const batch = takeBatch(examples, state.examples, settings);
     const step = state.optimizer_step + 1;
+    const rng = createRng(hash64('sft.rename', settings.seed, step));
+    const batch = takeBatch(examples, state.examples, settings).map((example) =>
+      rng.next() < settings.rename_share ? renameWords(example, words, isWord, rng) : example,
+    );
     const tokens = state.tokens + countTokens(batch);
     const lrFactor = learningRateFactor(step, state.tokens, settings);
     const { loss, update } = await takeStep(parts, batch, lrFactor, settings.word_weight);
