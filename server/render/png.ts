@@ -2,6 +2,9 @@
  * PNG of an SVG that `toSvg` made. The one file of this folder that is not pure: it finds the font on disk and holds a
  * timer. The picture is drawn on threads of libuv's pool, so that it does not hold up a request beside it, and its size is
  * bounded by pixels, not by the drawing: a drawing of any size becomes a smaller picture of all of it.
+ *
+ * Known limits: one font, so no CJK and few emoji (`missing_glyphs` says which characters are lost); right-to-left labels
+ * are laid out by the rasteriser's own bidi algorithm in a left-to-right paragraph, as a browser would by default.
  */
 import { createRequire } from 'node:module';
 import { renderAsync } from '@resvg/resvg-js';
