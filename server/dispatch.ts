@@ -1,0 +1,131 @@
+/**
+ * From a request to its reply, whichever way the request came in: the body's limits, validation, the handler, refusals,
+ * counters. `app.ts` (Hono, in process or for rare routes) and `node-listener.ts` (straight from a socket) both end here.
+ */
+import { ROUTES, type Route, type RouteId } from '../schemas/routes.ts';
+import { parseBody } from './body.ts';
+import { reset, step } from './episode.ts';
+import { ApiError, toErrorBody } from './errors.ts';
+import { reward, score } from './grade.ts';
+import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
+import { createMetrics } from './metrics.ts';
+import { render } from './render/index.ts';
+import { assertStateVersion, createSigner } from './state.ts';
+import { parseQuery, validate } from './validate.ts';
+
+const ENVIRONMENT: Environment = { reset, step, reward, score, render };
+
+/** Largest bodies, bytes: of `/score`, and of every other route. */
+export interface BodyLimits {
+  body: number;
+  batch: number;
+}
+
+export const DEFAULT_BODY_LIMITS: BodyLimits = { body: 2 ** 20, batch: 32 * 2 ** 20 };
+
+export interface DispatchOptions {
+  /** Signs states, so that a changed one is refused. */
+  secret?: string | undefined;
+  body_limits?: BodyLimits | undefined;
+  /** Where faults of the server are told, one entry each; default: nowhere. */
+  log?: ((entry: string) => void) | undefined;
+  /** What does the work; for callers that want to wrap it. */
+  environment?: Environment | undefined;
+}
+
+/** A request of a known route, before anything in it was checked. */
+export interface Exchange extends Call {
+  params?: unknown;
+  query?: Readonly<Record<string, string>>;
+  /** The body's bytes, or what reads them, no further than a limit. Asked only where the route takes a body. */
+  body?: Uint8Array | ((limit: number) => Promise<Uint8Array>);
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array;
+}
+
+export interface Dispatcher {
+  /** Never throws: a fault of the caller is a 4xx, a fault of the server is reported and a 503. */
+  dispatch(id: RouteId, exchange: Exchange): Promise<Reply>;
+  /** A refusal of a request that belongs to no route. */
+  refuseUnknown(error: ApiError): Reply;
+  /** The reply to a fault that no route caught. */
+  refuse(error: unknown): Reply;
+  limitOf(id: RouteId): number;
+}
+
+interface ParsedRequest {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+const JSON_TYPE = 'application/json';
+
+function toReply(answer: unknown): Reply {
+  if (answer instanceof Raw) {
+    return { status: 200, headers: { 'content-type': answer.content_type, ...answer.headers }, body: answer.body };
+  }
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(answer) };
+}
+
+function toRefusal(error: ApiError): Reply {
+  const headers = { 'content-type': JSON_TYPE, ...error.headers };
+  return { status: error.status, headers, body: JSON.stringify(toErrorBody(error)) };
+}
+
+function parseRequest(route: Route, { params, query }: Exchange, bytes: Uint8Array | undefined): ParsedRequest {
+  const valid = {
+    params: route.params && validate(route.params, params, 'path'),
+    query: route.query && validate(route.query, parseQuery(query ?? {}), 'query'),
+  };
+  if (!route.body || bytes === undefined) return { ...valid, body: undefined };
+  const body = parseBody(bytes, route.body_optional === true);
+  assertStateVersion(body);
+  return { ...valid, body: validate(route.body, body, 'body') };
+}
+
+export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
+  const limits = options.body_limits ?? DEFAULT_BODY_LIMITS;
+  const metrics = createMetrics();
+  const report = (error: unknown): void => {
+    options.log?.(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  };
+  const refuse = (error: unknown): Reply => {
+    if (error instanceof ApiError) return toRefusal(error);
+    report(error);
+    const headers = { 'retry-after': '1' };
+    return toRefusal(new ApiError('internal', 'the server failed on this request; it may be repeated', { headers }));
+  };
+  const signer = createSigner(options.secret);
+  const handlers = createHandlers({ environment: options.environment ?? ENVIRONMENT, signer, metrics, report });
+  const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
+
+  const answer = async (id: RouteId, exchange: Exchange): Promise<Reply> => {
+    const route: Route = ROUTES[id];
+    const handle = handlers[id] as (request: ParsedRequest, call: Call) => unknown;
+    const body = route.body && exchange.body;
+    const bytes = typeof body === 'function' ? await body(limitOf(id)) : body;
+    const result = handle(parseRequest(route, exchange, bytes), exchange);
+    return toReply(result instanceof Promise ? await result : result);
+  };
+
+  return {
+    limitOf,
+    refuse,
+    async dispatch(id, exchange) {
+      const start = performance.now();
+      const reply = await answer(id, exchange).catch(refuse);
+      const { path, method } = ROUTES[id];
+      metrics.countRequest(path, method, reply.status, (performance.now() - start) / 1000);
+      return reply;
+    },
+    refuseUnknown(error) {
+      metrics.countRequest('unknown', 'any', error.status, 0);
+      return toRefusal(error);
+    },
+  };
+}
