@@ -38,7 +38,6 @@ function parseErrorBody(text: string): ErrorBody | undefined {
   }
 }
 
-export async function toResponseError(response: Response): Promise<ResponseError> {
-  const text = await response.text();
-  return new ResponseError(response.status, parseErrorBody(text), text);
+export function toResponseError(status: number, text: string): ResponseError {
+  return new ResponseError(status, parseErrorBody(text), text);
 }

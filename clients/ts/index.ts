@@ -73,34 +73,57 @@ function toRequest(route: Route, input: Input, options: ClientOptions, signal: A
   return new Request(toUrl(base, route, input), { method: route.method, headers, body, signal });
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits; ends early, with the caller's reason, when the caller gives up. */
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }
 
 /** How long to wait before the next attempt: what the server says, else twice as long each time. */
-function delayMs(options: ClientOptions, attempt: number, response: Response | undefined): number {
-  const said = Number(response?.headers.get('retry-after') ?? NaN) * 1000;
+function delayMs(options: ClientOptions, attempt: number, answer: Received | Error): number {
+  const said = answer instanceof Error ? NaN : Number(answer.headers.get('retry-after') ?? NaN) * 1000;
   const own = (options.retry_delay_ms ?? 200) * 2 ** attempt;
   return Math.min(MAX_DELAY_MS, Number.isFinite(said) ? Math.max(said, own) : own);
+}
+
+/** A whole answer: its body has arrived too, since a connection can break in the middle of it. */
+interface Received {
+  ok: boolean;
+  status: number;
+  headers: Headers;
+  /** A Blob where the route answers pictures or pages. */
+  body: string | Blob;
 }
 
 async function attempt(
   route: Route,
   input: Input,
   options: ClientOptions,
-  caller?: AbortSignal,
-): Promise<Response | Error> {
+  caller: AbortSignal | undefined,
+): Promise<Received | Error> {
   const timeout = AbortSignal.timeout(options.timeout_ms ?? 60_000);
   const request = toRequest(route, input, options, caller ? AbortSignal.any([caller, timeout]) : timeout);
   try {
-    return await (options.fetch ?? fetch)(request);
+    const response = await (options.fetch ?? fetch)(request);
+    const { ok, status, headers } = response;
+    const isRaw = ok && 'content' in route.answer;
+    return { ok, status, headers, body: await (isRaw ? response.blob() : response.text()) };
   } catch (error) {
     caller?.throwIfAborted();
     return new ConnectionError(request.url, error);
   }
 }
 
-async function send(route: Route, input: Input, options: ClientOptions, signal?: AbortSignal): Promise<Response> {
+async function send(route: Route, input: Input, options: ClientOptions, signal?: AbortSignal): Promise<Received> {
   for (let tried = 0; ; tried++) {
     const answer = await attempt(route, input, options, signal);
     const isFailure = answer instanceof Error || RETRIED.has(answer.status);
@@ -109,14 +132,16 @@ async function send(route: Route, input: Input, options: ClientOptions, signal?:
       if (answer instanceof Error) throw answer;
       return answer;
     }
-    await sleep(delayMs(options, tried, answer instanceof Error ? undefined : answer));
+    await sleep(delayMs(options, tried, answer), signal);
   }
 }
 
 async function call(route: Route, input: Input, options: ClientOptions, signal?: AbortSignal): Promise<unknown> {
-  const response = await send(route, input, options, signal);
-  if (!response.ok) throw await toResponseError(response);
-  return 'content' in route.answer ? response.blob() : response.json();
+  signal?.throwIfAborted();
+  const { ok, status, body } = await send(route, input, options, signal);
+  if (typeof body !== 'string') return body;
+  if (!ok) throw toResponseError(status, body);
+  return JSON.parse(body);
 }
 
 /**
