@@ -5,7 +5,7 @@
  * row of the table compares rewards and one column compares policies. All comparisons are paired by task.
  */
 import type { Client } from '../clients/ts/index.ts';
-import { PRESETS, type Preset } from '../schemas/reward.ts';
+import { PRESETS, type Components, type Preset } from '../schemas/reward.ts';
 import type { Family, Level, Split } from '../schemas/task.ts';
 import { rollout, type Policy, type Trajectory } from './rollout.ts';
 import { mean, pairedDifference, standardError, type PairedDifference } from './statistics.ts';
@@ -18,14 +18,14 @@ export interface PolicyEvaluation {
   trajectories: Trajectory[];
   /** Rewards by preset, [task], in the order of the tasks. */
   rewards: Record<Preset, number[]>;
-  /** Share of completions that are one strict JSON object of valid, accepted actions. */
-  valid_json: number;
 }
 
 export interface EvaluationRow {
   policy: string;
   tasks: number;
+  /** Share of completions that are strict JSON with a list of actions, and of those whose every action was accepted. */
   valid_json: number;
+  no_errors: number;
   mean: Record<Preset, number>;
   standard_error: Record<Preset, number>;
 }
@@ -68,7 +68,7 @@ export async function evaluatePolicy(
   const rewards = Object.fromEntries(
     await Promise.all(PRESETS.map(async (preset) => [preset, await scoreAll(client, trajectories, preset)] as const)),
   ) as Record<Preset, number[]>;
-  return { policy: name, trajectories, rewards, valid_json: mean(trajectories.map(isValid).map(Number)) };
+  return { policy: name, trajectories, rewards };
 }
 
 async function scoreAll(client: Client, trajectories: readonly Trajectory[], reward: Preset): Promise<number[]> {
@@ -85,16 +85,26 @@ async function scoreAll(client: Client, trajectories: readonly Trajectory[], rew
   });
 }
 
-function isValid({ turns }: Trajectory): boolean {
-  const { parse, schema, render } = turns.at(-1)!.next_observation.reward_components;
-  return parse === 1 && schema === 1 && render === 1;
+/** Whether a completion is one strict JSON document of actions, from its reward's components. */
+export function isValidJson(components: Components): boolean {
+  return components['parse'] === 1;
+}
+
+/** Whether, moreover, every action was well-formed and accepted by the canvas. */
+export function hasNoErrors(components: Components): boolean {
+  return ['parse', 'schema', 'render'].every((factor) => components[factor] === 1);
 }
 
 /** The row of a policy in the table of rewards. */
-export function toRow({ policy, rewards, valid_json }: PolicyEvaluation): EvaluationRow {
+export function toRow({ policy, rewards, trajectories }: PolicyEvaluation): EvaluationRow {
+  const last = trajectories.map(({ turns }) => turns.at(-1)!.next_observation.reward_components);
+  const share = (test: (components: Components) => boolean): number => mean(last.map(test).map(Number));
   const each = (f: (values: number[]) => number): Record<Preset, number> =>
     Object.fromEntries(PRESETS.map((preset) => [preset, f(rewards[preset])])) as Record<Preset, number>;
-  return { policy, tasks: rewards.graded.length, valid_json, mean: each(mean), standard_error: each(standardError) };
+  return {
+    ...{ policy, tasks: rewards.graded.length, mean: each(mean), standard_error: each(standardError) },
+    ...{ valid_json: share(isValidJson), no_errors: share(hasNoErrors) },
+  };
 }
 
 /** How far policy `a` is above policy `b` on the same tasks. */

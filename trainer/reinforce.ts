@@ -67,8 +67,8 @@ export interface ReinforceParts {
   model: Model;
   reference: Model;
   optimizer: Optimizer;
-  /** The policy as the weights are now, sampling with a stream of the given step. */
-  createPolicy: (step: number) => Promise<Policy>;
+  /** The policy as the weights are now, sampling with a stream of the given step; disposed after the rollout. */
+  createPolicy: (step: number) => Promise<{ act: Policy; dispose: () => void }>;
   onStep: (state: ReinforceState, metrics: Record<string, number>) => Promise<void>;
 }
 
@@ -101,7 +101,8 @@ export async function reinforce(
 
     // act
     const taskIds = drawTasks(step, options);
-    const trajectories = await rollout(client, await parts.createPolicy(step), taskIds, options);
+    const policy = await parts.createPolicy(step);
+    const trajectories = await rollout(client, policy.act, taskIds, options).finally(policy.dispose);
     const actedMs = performance.now();
 
     // learn

@@ -45,7 +45,7 @@ async function timed<T>(ws: Workspace, stage: string, step: number, work: () => 
 
 export const TeachSettings = z.strictObject({
   levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
-  tasks: Count.default(6000).meta({ description: 'Training tasks the teacher answers', unit: 'tasks' }),
+  tasks: Count.default(4000).meta({ description: 'Training tasks the teacher answers', unit: 'tasks' }),
   samples: Count.default(4).meta({ description: 'Completions it proposes for each', unit: 'completions' }),
   flaw_rate: Share.default(0.25).describe('Share of proposals with a deliberate fault'),
   teacher_reward: Preset.default('graded').describe('Reward preset that judges the proposals'),
@@ -137,7 +137,7 @@ function finite(metrics: Readonly<Record<string, number>>): Record<string, numbe
 
 export const ReinforceSettings = z.strictObject({
   levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
-  steps: Count.default(60).meta({ description: 'Updates of the policy', unit: 'steps' }),
+  steps: Count.default(100).meta({ description: 'Updates of the policy', unit: 'steps' }),
   tasks_per_step: Count.default(8).meta({ description: 'Tasks of a step', unit: 'tasks' }),
   group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
@@ -223,14 +223,19 @@ async function policyAt(
   tokenizer: Parameters<typeof createModelPolicy>[1],
   { temperature, max_new_tokens, seed }: ReinforceSettings & { seed: number },
   step: number,
-): Promise<Policy> {
+): Promise<{ act: Policy; dispose: () => void }> {
   const sampler = await createSampler(model);
   const act = createModelPolicy(sampler, tokenizer, {
     temperature,
     max_new_tokens,
     seed: hash64('reinforce.sample', seed, step),
   });
-  return Object.assign(act, { dispose: () => sampler.dispose() });
+  return {
+    act,
+    dispose: () => {
+      sampler.dispose();
+    },
+  };
 }
 
 // ------------------------------------------------------------------------------------------------------------- evaluate
@@ -239,7 +244,7 @@ export const EvaluateSettings = z.strictObject({
   split: Split.default('test_iid').describe('Split of the tasks'),
   eval_levels: Levels.default([1]).describe('Levels of the tasks, separated by commas'),
   eval_tasks: Count.default(200).meta({ description: 'Tasks each policy plays', unit: 'tasks' }),
-  eval_temperature: z.number().min(0).default(0).describe('Divides the logits when sampling; 0 is greedy'),
+  eval_temperature: z.number().min(0).default(1).describe('Divides the logits when sampling; 0 is greedy'),
   eval_max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
 });
 export type EvaluateSettings = z.output<typeof EvaluateSettings>;

@@ -8,8 +8,8 @@
  */
 import type { Client } from '../../clients/ts/index.ts';
 import type { Episode, Run, Step, Store } from '../../clients/store/index.ts';
-import { PRESETS, type Preset } from '../../schemas/reward.ts';
-import type { EvaluationRow } from '../evaluate.ts';
+import { PRESETS, type Components, type Preset } from '../../schemas/reward.ts';
+import { hasNoErrors, isValidJson, type EvaluationRow } from '../evaluate.ts';
 import { mean, pairedDifference, standardError } from '../statistics.ts';
 import type { Comparison, Curve, Drawing, EpisodeFacts, EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
 import { repeatCommands } from './repeat.ts';
@@ -131,8 +131,12 @@ async function toEvaluation(client: Client, policies: readonly PolicyEpisodes[])
   );
   const rows = scored.map(({ policy, played, rewards }): EvaluationRow => {
     const each = (f: (values: number[]) => number): Record<Preset, number> => byPreset((preset) => f(rewards[preset]));
-    const valid_json = mean(played.map(isValid).map(Number));
-    return { policy, tasks: played.length, valid_json, mean: each(mean), standard_error: each(standardError) };
+    const share = (test: (components: Components) => boolean): number =>
+      mean(played.map(({ step }) => Number(test(step.components))));
+    return {
+      ...{ policy, tasks: played.length, mean: each(mean), standard_error: each(standardError) },
+      ...{ valid_json: share(isValidJson), no_errors: share(hasNoErrors) },
+    };
   });
   const from = scored.find(({ policy }) => policy === 'sft');
   const to = scored.findLast(({ policy }) => policy !== 'sft' && policy !== 'teacher');
@@ -169,10 +173,6 @@ async function scoreAll(client: Client, played: readonly Played[]): Promise<Reco
     }),
   );
   return Object.fromEntries(scores) as Record<Preset, number[]>;
-}
-
-function isValid({ step }: Played): boolean {
-  return ['parse', 'schema', 'render'].every((factor) => step.components[factor] === 1);
 }
 
 /** Places in both lists of the tasks that both policies played. */

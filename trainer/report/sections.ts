@@ -54,7 +54,8 @@ export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
           <tr>
             <th scope="col">policy</th>
             ${PRESETS.map((preset) => html`<th scope="col">${preset}</th>`)}
-            <th scope="col">valid</th>
+            <th scope="col">valid JSON</th>
+            <th scope="col">no errors</th>
           </tr>
         </thead>
         <tbody>
@@ -65,7 +66,7 @@ export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
   </section>`;
 }
 
-function rewardRow({ policy, mean, standard_error, valid_json }: EvaluationRow): Html {
+function rewardRow({ policy, mean, standard_error, valid_json, no_errors }: EvaluationRow): Html {
   const cells = PRESETS.map((preset) => {
     const share = Math.round(100 * Math.min(1, Math.max(0, mean[preset])));
     return html`<td class="bar" style="--share:${share}%">
@@ -76,6 +77,7 @@ function rewardRow({ policy, mean, standard_error, valid_json }: EvaluationRow):
     <th scope="row">${policyName(policy)}</th>
     ${cells}
     <td>${percent(valid_json)}</td>
+    <td>${percent(no_errors)}</td>
   </tr>`;
 }
 
