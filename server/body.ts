@@ -10,6 +10,10 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
+function tooDeep(): ApiError {
+  return new ApiError('too_deep', `body must not nest deeper than ${MAX_BODY_DEPTH} levels`, { place: ['body'] });
+}
+
 /**
  * The bytes of a body.
  * @throws ApiError body_too_large as soon as that is known, body_cut when the client goes away.
@@ -41,6 +45,18 @@ async function readStream(request: Request, limit: number): Promise<Uint8Array> 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Bodies up to this size are parsed first and then looked through, which is cheaper; at this size any nesting is harmless. */
+const SCAN_FROM_BYTES = 2 ** 20;
+
+/** Whether a parsed value nests deeper than `max`. */
+function nestsDeeperThan(value: unknown, max: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (max === 0) return true;
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const item of items) if (nestsDeeperThan(item, max - 1)) return true;
+  return false;
 }
 
 const QUOTE = 0x22;
@@ -86,10 +102,9 @@ export function parseBody(bytes: Uint8Array, allowEmpty: boolean): Record<string
     if (allowEmpty) return {};
     throw new ApiError('not_json', 'body is empty; send a JSON object', { place: ['body'] });
   }
-  if (isDeeperThan(bytes, MAX_BODY_DEPTH)) {
-    throw new ApiError('too_deep', `body must not nest deeper than ${MAX_BODY_DEPTH} levels`, { place: ['body'] });
-  }
+  if (bytes.length > SCAN_FROM_BYTES && isDeeperThan(bytes, MAX_BODY_DEPTH)) throw tooDeep();
   const value = parseJson(bytes);
+  if (bytes.length <= SCAN_FROM_BYTES && nestsDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep();
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
     throw new ApiError('not_an_object', `body must be an object, not ${kind}`, { place: ['body'] });

@@ -15,7 +15,7 @@ import type { ActionError, Reason } from '../../schemas/reward.ts';
 import { OVERLAP_COST, overlapMessage, type Touching, touchingPairs } from './overlap.ts';
 import { byLoss, firstFew } from './reasons.ts';
 import type { PresetScore, ScorePreset } from './types.ts';
-import { importantWords, labelWords } from './words.ts';
+import { importantWords, missingWords } from './words.ts';
 
 const BASE = 0.4;
 const LAYOUT_WEIGHT = 0.3;
@@ -91,9 +91,7 @@ function overlapReason(touching: Touching, value: number): Reason {
 function scoreSemantics(prompt: string, canvas: Canvas): Part {
   const important = importantWords(prompt);
   if (important.size === 0) return { value: 0.5, reasons: [noWords()] };
-  const found = labelWords(canvas);
-  const missing: string[] = [];
-  for (const word of important) if (!found.has(word)) missing.push(word);
+  const missing = missingWords(important, canvas);
   const value = (important.size - missing.length) / important.size;
   if (missing.length === 0) return { value, reasons: [] };
   const message = `no label holds these words of the prompt: ${firstFew(missing)}`;

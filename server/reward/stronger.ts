@@ -24,7 +24,7 @@ import type { ParseResult } from '../canvas/types.ts';
 import { OVERLAP_COST, overlapMessage, touchingPairs } from './overlap.ts';
 import { byLoss, firstFew } from './reasons.ts';
 import type { Drawing, ScorePreset } from './types.ts';
-import { importantWords, labelWords, wordsOf } from './words.ts';
+import { importantWords, missingWords, wordsOf } from './words.ts';
 
 const WEIGHTS = {
   parses_as_json: 0.25,
@@ -174,8 +174,7 @@ function promptParts(prompt: string, canvas: Canvas): EntityParts {
     const half = { value: 0.5, code: 'prompt_without_words', message: 'the prompt has no word of 4 or more letters' };
     return { requested_entities_present: half, arrows_connect_expected_entities: half };
   }
-  const found = labelWords(canvas);
-  const missing = [...important].filter((word) => !found.has(word));
+  const missing = missingWords(important, canvas);
   return {
     requested_entities_present: sharePart(important.size, missing, 'entities_missing', 'no label holds'),
     arrows_connect_expected_entities: promptArrows(important, canvas),

@@ -24,6 +24,8 @@ const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const SLICE_LENGTH = 64;
 const EMOJI = /\p{Emoji_Presentation}|\p{Regional_Indicator}|\uFE0F/u;
 const ZERO_WIDTH = /[\p{M}\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
+/** White space other than single spaces, which `wrapLabel` breaks at or folds. */
+const NEEDS_SPLITTING = /[\t\n\v\f\r\u2028\u2029]| {2}/;
 const LINE_BREAK = /\r\n|[\n\v\f\r\u2028\u2029]/;
 
 /** Width of a text on one line, px; 0 for none. Reads no further than `enoughPx`, beyond which it may be too small. */
@@ -46,6 +48,7 @@ export function measureText(text: string, enoughPx = Infinity): number {
 export function wrapLabel(text: string, maxWidthPx: number, maxLines = Infinity): string[] {
   const label = text.trim();
   if (label === '') return [];
+  if (maxLines >= 1 && !NEEDS_SPLITTING.test(label) && measureText(label, maxWidthPx) <= maxWidthPx) return [label];
   const lines: string[] = [];
   for (const paragraph of label.split(LINE_BREAK)) {
     wrapParagraph(paragraph, maxWidthPx, maxLines, lines);
