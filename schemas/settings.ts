@@ -330,7 +330,7 @@ export interface CommandContext {
 /** A command of `canvas-gym`. It throws to fail (exit code 1), or a UsageError (exit code 2). */
 export interface Command<S extends SettingsSchema = SettingsSchema> {
   name: string;
-  /** One line for the list of commands. */
+  /** What it does, in one line for the list of commands: `list the runs in the log`. */
   summary: string;
   settings: S;
   run(settings: z.output<S>, context: CommandContext): Promise<void>;

@@ -156,7 +156,7 @@ async function exportRun(store: Store, settings: Settings, out: (line: string) =
 
 export const command = defineCommand({
   name: 'export',
-  summary: 'Writes trajectories, the SFT dataset or metrics of a run to a file.',
+  summary: 'write trajectories, the SFT dataset or metrics of a run to a file',
   settings: Settings,
   async run(settings, { out }) {
     if (settings.format === 'parquet' && settings.out === '-') {

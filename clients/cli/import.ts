@@ -40,7 +40,7 @@ function readTask(source: string): string {
 
 export const command = defineCommand({
   name: 'import',
-  summary: 'Turns Mermaid and Graphviz files into tasks.',
+  summary: 'turn Mermaid and Graphviz files into tasks',
   settings: Settings,
   run({ files, out: path }, { out }) {
     const lines = files.map(readTask);

@@ -96,7 +96,7 @@ async function play(settings: Settings, url: string, context: CommandContext): P
 
 export const command = defineCommand({
   name: 'play',
-  summary: 'Lets you try a task by hand in the terminal.',
+  summary: 'try a task by hand in the terminal',
   settings: Settings,
   run: (settings, context) => withServer(settings.url, context.startServer, (url) => play(settings, url, context)),
 });

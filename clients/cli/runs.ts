@@ -1,22 +1,23 @@
 /** `canvas-gym runs`: the runs in the log, newest first. */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { openStore, type Run } from '../store/index.ts';
 import { defineCommand } from '../../schemas/settings.ts';
 import { toDuration } from '../../trainer/progress.ts';
 import { isInUse } from '../../trainer/run.ts';
-import { DB_SETTING, JSON_SETTING } from './options.ts';
+import { DB_SETTING, JSON_SETTING, RUNS_SETTING } from './options.ts';
 import { toTable } from './table.ts';
 
 const Settings = z.strictObject({
   db: DB_SETTING,
+  runs: RUNS_SETTING,
   limit: z.number().int().min(1).max(10_000).default(20).meta({ description: 'Show the newest ones', unit: 'runs' }),
   json: JSON_SETTING,
 });
 
 /** The stored status, or `interrupted` where the process that was running it is gone. */
-function statusOf({ run_id, status }: Run, db: string): Run['status'] {
-  return status === 'running' && !isInUse(join(dirname(db), run_id)) ? 'interrupted' : status;
+function statusOf({ run_id, status }: Run, folder: string): Run['status'] {
+  return status === 'running' && !isInUse(join(folder, run_id)) ? 'interrupted' : status;
 }
 
 function toRow(run: Run): string[] {
@@ -27,12 +28,12 @@ function toRow(run: Run): string[] {
 
 export const command = defineCommand({
   name: 'runs',
-  summary: 'Lists the runs in the log, newest first.',
+  summary: 'list the runs in the log, newest first',
   settings: Settings,
-  run({ db, limit, json }, { out }) {
+  run({ db, runs: folder, limit, json }, { out }) {
     const store = openStore(db, { readonly: true });
     try {
-      const runs = store.listRuns({ limit }).map((run) => ({ ...run, status: statusOf(run, db) }));
+      const runs = store.listRuns({ limit }).map((run) => ({ ...run, status: statusOf(run, folder) }));
       const header = ['run', 'command', 'status', 'started (UTC)', 'took'];
       (json ? runs.map((run) => JSON.stringify(run)) : toTable(header, runs.map(toRow))).forEach(out);
     } finally {

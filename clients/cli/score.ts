@@ -117,7 +117,7 @@ async function scoreFile(
 
 export const command = defineCommand({
   name: 'score',
-  summary: 'Scores a file of completions (JSONL).',
+  summary: 'score a file of completions (JSONL)',
   settings: Settings,
   run: (settings, context) => withServer(settings.url, context.startServer, (url) => scoreFile(settings, url, context)),
 });

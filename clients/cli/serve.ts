@@ -29,7 +29,7 @@ async function untilStopped(signal: AbortSignal): Promise<void> {
 
 export const command = defineCommand({
   name: 'serve',
-  summary: 'Serves the environment over HTTP.',
+  summary: 'serve the environment over HTTP',
   settings: ServerSettings,
   async run(settings, { out, signal }) {
     const server = await startServer(settings);

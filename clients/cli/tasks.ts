@@ -16,7 +16,7 @@ const Settings = z.strictObject({
 
 export const command = defineCommand({
   name: 'tasks',
-  summary: 'Lists tasks of the suite.',
+  summary: 'list tasks of the suite',
   settings: Settings,
   async run({ url, json, ...query }, { out, startServer, signal }) {
     const { tasks, total } = await withServer(url, startServer, (address) =>

@@ -1,6 +1,6 @@
 /** tasks, score and play against a running server; runs and export on a log. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
@@ -117,7 +117,7 @@ describe('on a log', () => {
     store.recordMetrics(RUN, 'reinforce', 1, { 'episode/return': 0.5 });
     store.finishRun(RUN, 'done');
     store.createRun({ run_id: 'gone', command: 'teach', config: {} });
-    const { run_id } = openRun({ root: dirname(join(cwd, 'runs/canvas-gym.db')), command: 'sft', settings: {} });
+    const { run_id } = openRun({ root: join(cwd, 'runs'), command: 'sft', settings: {} });
     store.createRun({ run_id, command: 'sft', config: {} });
     store.close();
     return cwd;

@@ -14,12 +14,12 @@ const commands = await Promise.all([...COMMANDS].map(async ([name, load]) => [na
 
 test.each(commands)('%s goes by that name and explains itself and each of its settings', (name, command) => {
   expect(command.name).toBe(name);
-  expect(command.summary).toMatch(/^[A-Z].{10,80}\.$/);
+  expect(command.summary).toMatch(/^[a-z].{10,90}[^.]$/);
   const lines = toHelp(name, command.summary, command.settings)
     .split(/\n(?= {2}\S)/)
     .slice(1);
   expect(lines).toHaveLength(Object.keys(command.settings.shape).length);
-  for (const line of lines) expect(line).toMatch(/ {2}[A-Z][^(]{3,}/);
+  for (const line of lines) expect(line).toMatch(/ {2}\S[^(]{5,}/);
 });
 
 test('help lists the commands, and explains one by either of two ways', async () => {

@@ -19,7 +19,7 @@ const Settings = z.strictObject({
 
 export const command = defineCommand({
   name: 'report',
-  summary: 'Writes the HTML report of a run.',
+  summary: 'write the HTML report of a run',
   settings: Settings,
   async run({ run, output, url: given, db: path, runs: root }, { startServer, out }) {
     const store = openStore(path, { readonly: true });
