@@ -9,7 +9,7 @@ import type { Client } from '../clients/ts/index.ts';
 import type { Store, TeacherSampleRecord } from '../clients/store/index.ts';
 import type { Preset } from '../schemas/reward.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
-import type { Family, Level, PublicTask } from '../schemas/task.ts';
+import { FAMILIES, type Family, type Level, type PublicTask } from '../schemas/task.ts';
 import type { Example } from './dataset.ts';
 import { toFirstPrompt } from './prompt.ts';
 import { createScriptedTeacher } from './teacher/scripted.ts';
@@ -80,8 +80,8 @@ export async function teach(
 
 /** The families that training tasks exist for. */
 export async function trainingFamilies(client: Client): Promise<Family[]> {
-  const { tasks } = await client.tasks({ split: 'train', level: 1, limit: 100 });
-  return [...new Set(tasks.map((task) => task.family))];
+  const pages = await Promise.all(FAMILIES.map((family) => client.tasks({ split: 'train', family, limit: 1 })));
+  return FAMILIES.filter((_, i) => pages[i]!.total > 0);
 }
 
 async function proposeAndScore(
