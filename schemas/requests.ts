@@ -9,6 +9,8 @@ import { Family, InlineTask, Level, Split } from './task.ts';
 
 /** Most items of a batch. */
 export const MAX_BATCH = 4096;
+/** Tasks on a page unless the query says otherwise. */
+export const DEFAULT_LIMIT = 50;
 /** Most turns of an episode. */
 export const MAX_TURNS = 1000;
 
@@ -140,7 +142,7 @@ export const TasksQuery = z.strictObject({
   split: Split.optional(),
   family: Family.optional(),
   level: Level.optional(),
-  limit: z.number().int().min(1).max(1000).optional().describe('Default 100'),
+  limit: z.number().int().min(1).max(1000).optional().describe(`Default ${DEFAULT_LIMIT}`),
   offset: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Default 0'),
 });
 export type TasksQuery = z.infer<typeof TasksQuery>;

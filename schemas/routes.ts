@@ -80,7 +80,7 @@ export const ROUTES = {
     tag: 'episode',
     summary: 'Take a turn',
     description:
-      'Send `state` as it was answered, or, for a single turn, the task itself. Bad model output is graded, never refused.',
+      'Send `state` as it was answered, or, for a single turn, one of `task_id`, `task`, `prompt`. Bad model output is graded, never refused.',
     body: StepRequest,
     answer: StepResponse,
     refusals: [400, 404, 409, 422],
@@ -91,6 +91,7 @@ export const ROUTES = {
     path: '/reward',
     tag: 'scoring',
     summary: 'Score one completion, with reasons',
+    description: 'Give one of `prompt`, `task_id`, `task`.',
     body: RewardRequest,
     answer: RewardResponse,
     refusals: [400, 404, 422],
@@ -101,7 +102,8 @@ export const ROUTES = {
     path: '/score',
     tag: 'scoring',
     summary: 'Score a batch of completions',
-    description: 'Columns of equal length. An empty batch gives empty lists.',
+    description:
+      'Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its prompt. An empty batch gives empty lists.',
     body: ScoreRequest,
     body_limit: 'batch',
     answer: ScoreResponse,

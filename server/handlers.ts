@@ -1,13 +1,15 @@
 /** One function for each route, from the valid request to the answer. Everything about HTTP itself is in app.ts. */
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { EMPTY_CANVAS, type Canvas, type CanvasSize } from '../schemas/canvas.ts';
 import { toModelOutput } from '../schemas/completion.ts';
 import { DrawingAction, Observation, State } from '../schemas/episode.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
-import type { RenderRequest, TasksQuery } from '../schemas/requests.ts';
+import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
 import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
+import type { PublicTask } from '../schemas/task.ts';
 import { ABOUT } from './about.ts';
 import { needsSeed, type reset, type step } from './episode.ts';
 import { ApiError } from './errors.ts';
@@ -64,8 +66,18 @@ function pickSeed(): string {
   return (randomBytes(8).readBigUInt64BE() >> 11n).toString();
 }
 
-function tasksPage({ limit = 100, offset = 0, ...filter }: TasksQuery): TasksResponse {
-  return { ...listTasks({ ...filter, limit, offset }), limit, offset };
+/** Tasks that are made between two looks at other requests: some take tens of milliseconds each the first time. */
+const TASKS_AT_A_TIME = 4;
+
+async function tasksPage({ limit = DEFAULT_LIMIT, offset = 0, ...filter }: TasksQuery): Promise<TasksResponse> {
+  const tasks: PublicTask[] = [];
+  for (;;) {
+    const rest = Math.min(TASKS_AT_A_TIME, limit - tasks.length);
+    const part = listTasks({ ...filter, limit: rest, offset: offset + tasks.length });
+    tasks.push(...part.tasks);
+    if (part.tasks.length < rest || tasks.length >= limit) return { tasks, total: part.total, limit, offset };
+    await setImmediate();
+  }
 }
 
 const RENDERED = ['state', 'canvas', 'actions', 'completion'] as const;
