@@ -1,0 +1,160 @@
+/**
+ * The stages of a run against a real environment in this process: what they leave behind, and that a run which was
+ * stopped and taken up again ends in the same bytes as one that was not.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore, type Store } from '../../clients/store/index.ts';
+import { createClient } from '../../clients/ts/index.ts';
+import { createApp } from '../../server/app.ts';
+import { createBackend, type Backend } from '../../trainer/backend.ts';
+import { readDataset } from '../../trainer/dataset.ts';
+import { openRun } from '../../trainer/run.ts';
+import {
+  evaluateStage,
+  EvaluateSettings,
+  reinforceStage,
+  ReinforceSettings,
+  sftStage,
+  SftStageSettings,
+  teachStage,
+  TeachSettings,
+} from '../../trainer/stages.ts';
+import type { Workspace } from '../../trainer/workspace.ts';
+
+const SEED = 3;
+const teachSettings = { ...TeachSettings.parse({ tasks: 64 }), seed: SEED };
+const sftSettings = {
+  ...SftStageSettings.parse({ max_tokens: 6000, layers: 1, validation: 8, sft_checkpoint_every: 3, warmup_steps: 2 }),
+  seed: SEED,
+};
+const rlSettings = {
+  ...ReinforceSettings.parse({
+    ...{ steps: 4, tasks_per_step: 2, group_size: 3, max_new_tokens: 12, rl_checkpoint_every: 2 },
+    ...{ max_turns: 2, action_set: 'editor', reward: 'stronger' },
+  }),
+  seed: SEED,
+};
+const evaluateSettings = { ...EvaluateSettings.parse({ eval_tasks: 8, eval_max_new_tokens: 12 }), seed: SEED };
+
+const app = createApp({});
+const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
+const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-stages-'));
+let backend: Backend;
+let store: Store;
+
+beforeAll(async () => {
+  backend = await createBackend('wasm');
+  store = openStore(join(folder, 'log.db'));
+});
+afterAll(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A workspace whose user asks to stop at the `stopAt`-th chance. */
+function createWorkspace(run_id: string, stopAt = Infinity): Workspace {
+  const run = openRun({ root: folder, command: 'test', settings: {}, run_id });
+  store.createRun({ run_id, command: 'test', config: {} });
+  let chances = 0;
+  const nothing = (): void => undefined;
+  return {
+    ...{ url: 'http://in.process', client, store, run, out: nothing },
+    progress: { plan: nothing, start: nothing, update: nothing, finish: nothing },
+    checkStop: () => {
+      chances += 1;
+      if (chances === stopAt) throw new Error('stopped');
+    },
+  };
+}
+
+const read = (...path: string[]): Buffer => readFileSync(join(folder, ...path));
+
+describe('a run', () => {
+  let whole: Workspace;
+
+  beforeAll(async () => {
+    whole = createWorkspace('whole');
+    const examples = await teachStage(whole, teachSettings);
+    const sft = await sftStage(whole, backend, examples, sftSettings);
+    const rl = await reinforceStage(whole, backend, sft, rlSettings);
+    const contenders = [
+      { name: 'teacher', plays: { flaw_rate: 0 } },
+      { name: 'sft', plays: { checkpoint: sft } },
+      { name: 'rl-4', plays: { checkpoint: rl } },
+    ];
+    const evaluations = await evaluateStage(whole, backend, contenders, evaluateSettings);
+    expect(evaluations[0]!.rewards.graded.every((value) => value > 0.9)).toBe(true);
+  });
+
+  test('teach keeps the best proposal of each task and logs all of them', () => {
+    const examples = readDataset(whole.run.file('dataset.jsonl'));
+    expect(examples.length).toBeGreaterThan(50);
+    expect(examples.every(({ reward }) => reward >= teachSettings.min_reward)).toBe(true);
+    expect(new Set(examples.map(({ task_id }) => task_id.split('.')[1])).size).toBe(8);
+    const [row] = store.query(`SELECT count(*) AS samples, sum(accepted) AS kept FROM teacher_samples`);
+    expect(row).toEqual({ samples: 64 * teachSettings.samples, kept: examples.length });
+  });
+
+  test('reinforce logs every episode with what was sampled, turn by turn', () => {
+    const episodes = store.episodes({ run_id: 'whole', stage: 'reinforce' });
+    expect(episodes).toHaveLength(4 * 2 * 3);
+    expect(new Set(episodes.map(({ policy_version }) => policy_version))).toEqual(
+      new Set(['rl-0', 'rl-1', 'rl-2', 'rl-3']),
+    );
+    for (const { episode_id, episode_length, episode_return } of episodes) {
+      const steps = store.steps(episode_id);
+      expect(steps).toHaveLength(episode_length);
+      expect(steps.reduce((sum, { reward }) => sum + reward!, 0)).toBeCloseTo(episode_return!, 9);
+      for (const { completion_ids, sampled_logprobs } of steps) {
+        expect(completion_ids).toHaveLength(sampled_logprobs!.length);
+      }
+    }
+  });
+
+  test('training sees the policy that acted: recomputed log-probs are the sampled ones', () => {
+    const gaps = store.metric('whole', 'reinforce', 'policy/logprob_gap');
+    expect(gaps.length).toBeGreaterThan(0);
+    for (const { value } of gaps) expect(value).toBeLessThan(1e-4);
+  });
+
+  test('evaluate logs one episode a task and policy', () => {
+    const episodes = store.episodes({ run_id: 'whole', stage: 'evaluate' });
+    expect(episodes).toHaveLength(3 * 8);
+    expect(new Set(episodes.map(({ task_id }) => task_id)).size).toBe(8);
+  });
+
+  test('a stage that is done is passed over', async () => {
+    const before = read('whole', 'sft', 'model.safetensors');
+    const again = createWorkspace('whole', 1); // would throw at its first step
+    const examples = await teachStage(again, teachSettings);
+    await sftStage(again, backend, examples, sftSettings);
+    await reinforceStage(again, backend, again.run.file('sft'), rlSettings);
+    expect(read('whole', 'sft', 'model.safetensors').equals(before)).toBe(true);
+  });
+
+  test.each([1, 2, 4, 5])(
+    'stopped at chance %i of a stage and taken up again, it ends in the same bytes',
+    async (at) => {
+      const run_id = `stopped-${at}`;
+      const examples = readDataset(whole.run.file('dataset.jsonl'));
+      await expect(sftStage(createWorkspace(run_id, at), backend, examples, sftSettings)).rejects.toThrow('stopped');
+      const sft = await sftStage(createWorkspace(run_id), backend, examples, sftSettings);
+      if (at < 4) {
+        await expect(reinforceStage(createWorkspace(run_id, at), backend, sft, rlSettings)).rejects.toThrow('stopped');
+      }
+      await reinforceStage(createWorkspace(run_id), backend, sft, rlSettings);
+      for (const stage of ['sft', 'rl']) {
+        const file = [stage, 'model.safetensors'] as const;
+        expect(read(run_id, ...file).equals(read('whole', ...file)), stage).toBe(true);
+      }
+      for (const stage of ['sft', 'reinforce']) {
+        const name = stage === 'sft' ? 'loss/sft' : 'episode/return';
+        expect(store.metric(run_id, stage, name)).toEqual(store.metric('whole', stage, name));
+      }
+      expect(store.episodes({ run_id, stage: 'reinforce' })).toHaveLength(4 * 2 * 3);
+    },
+  );
+});
