@@ -38,7 +38,8 @@ export interface SampledCompletion {
 export interface Sampler {
   /**
    * One completion for each prompt, in order. Prompts given several times in a row are read once. Row i draws from a
-   * stream of (seed, i), so the result depends on the prompts before it only through i.
+   * stream of (seed, i), so equal calls give equal results. Other rows in the batch change a row's log-probabilities by
+   * rounding only, about 1e-6, since sums are taken over the widest row.
    * @throws RangeError if an id is outside the vocabulary or a prompt leaves no room in the context
    */
   sample(prompts: readonly (readonly number[])[], settings: SampleSettings, seed: bigint): SampledCompletion[];
