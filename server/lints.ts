@@ -23,63 +23,64 @@ interface Scene {
   size: CanvasSize;
 }
 
-function* lintOutside({ shapes, boxes, size }: Scene): Generator<Lint> {
-  for (const [i, { left, top, right, bottom }] of boxes.entries()) {
-    if (left >= 0 && top >= 0 && right <= size.w && bottom <= size.h) continue;
-    const { id } = shapes[i]!;
-    const message = `${quote(id)} reaches outside the canvas of ${size.w} x ${size.h}; move it inside`;
-    yield { code: 'outside_canvas', message, shape: id };
-  }
+/** Adds what it finds until the list is full. Plain loops: this runs at every step. */
+type Linter = (scene: Scene, lints: Lint[]) => void;
+
+function add(lints: Lint[], code: string, { id }: Shape, message: string): void {
+  if (lints.length < MAX_LINTS) lints.push({ code, message, shape: id });
 }
 
-function* lintLabels({ shapes }: Scene): Generator<Lint> {
+const lintOutside: Linter = ({ shapes, boxes, size }, lints) => {
+  for (let i = 0; i < shapes.length; i++) {
+    const box = boxes[i]!;
+    if (box.left >= 0 && box.top >= 0 && box.right <= size.w && box.bottom <= size.h) continue;
+    const shape = shapes[i]!;
+    const message = `${quote(shape.id)} reaches outside the canvas of ${size.w} x ${size.h}; move it inside`;
+    add(lints, 'outside_canvas', shape, message);
+  }
+};
+
+const lintLabels: Linter = ({ shapes }, lints) => {
   for (const shape of shapes) {
-    const block = layoutLabel(shape);
-    if (block.fits) continue;
+    if (lints.length >= MAX_LINTS || layoutLabel(shape).fits) continue;
     const message = `the label of ${quote(shape.id)} does not fit; make it larger or the label shorter`;
-    yield { code: 'label_does_not_fit', message, shape: shape.id };
+    add(lints, 'label_does_not_fit', shape, message);
   }
-}
+};
 
-function* lintOverlaps({ shapes, boxes }: Scene): Generator<Lint> {
-  for (let i = 0; i < boxes.length; i++) {
+const lintOverlaps: Linter = ({ shapes, boxes }, lints) => {
+  for (let i = 0; i < boxes.length && lints.length < MAX_LINTS; i++) {
     for (let j = i + 1; j < boxes.length; j++) {
       if (sharedArea(boxes[i]!, boxes[j]!) === 0) continue;
-      const { id } = shapes[i]!;
-      yield {
-        code: 'shapes_overlap',
-        message: `${quote(id)} and ${quote(shapes[j]!.id)} overlap; move them apart`,
-        shape: id,
-      };
+      const message = `${quote(shapes[i]!.id)} and ${quote(shapes[j]!.id)} overlap; move them apart`;
+      add(lints, 'shapes_overlap', shapes[i]!, message);
     }
   }
-}
+};
 
-function* lintArrows({ shapes, boxes, arrows }: Scene): Generator<Lint> {
+const lintArrows: Linter = ({ shapes, boxes, arrows }, lints) => {
+  if (shapes.length < 3) return;
   const indexOf = new Map(shapes.map(({ id }, i) => [id, i]));
-  for (const { from, to } of arrows) {
-    const [start, end] = [indexOf.get(from)!, indexOf.get(to)!];
+  for (let a = 0; a < arrows.length && lints.length < MAX_LINTS; a++) {
+    const { from, to } = arrows[a]!;
+    const start = indexOf.get(from)!;
+    const end = indexOf.get(to)!;
     const segment = arrowSegment(boxes[start]!, boxes[end]!);
     if (!segment) continue;
-    for (const [i, box] of boxes.entries()) {
-      if (i === start || i === end || !entersShape(segment, box, CROSSING_DEPTH_PX)) continue;
-      const { id } = shapes[i]!;
-      const message = `the arrow from ${quote(from)} to ${quote(to)} crosses ${quote(id)}; move one of them`;
-      yield { code: 'arrow_crosses_shape', message, shape: id };
+    for (let i = 0; i < boxes.length; i++) {
+      if (i === start || i === end || !entersShape(segment, boxes[i]!, CROSSING_DEPTH_PX)) continue;
+      const message = `the arrow from ${quote(from)} to ${quote(to)} crosses ${quote(shapes[i]!.id)}; move one of them`;
+      add(lints, 'arrow_crosses_shape', shapes[i]!, message);
     }
   }
-}
+};
 
-const LINTERS = [lintOutside, lintLabels, lintOverlaps, lintArrows];
+const LINTERS: readonly Linter[] = [lintOutside, lintLabels, lintOverlaps, lintArrows];
 
 /** The remarks on a canvas whose drawing area is `size`, px. Quadratic in shapes, at most MAX_LINTS of them. */
 export function computeLints({ shapes, arrows }: Canvas, size: CanvasSize): Lint[] {
   const scene: Scene = { shapes, boxes: shapes.map(toBox), arrows, size };
   const lints: Lint[] = [];
-  for (const lint of LINTERS) {
-    for (const found of lint(scene)) {
-      if (lints.push(found) >= MAX_LINTS) return lints;
-    }
-  }
+  for (const lint of LINTERS) lint(scene, lints);
   return lints;
 }

@@ -75,7 +75,8 @@ function assertExpectation({ expect }: InlineTask, place: Place): void {
 
 export function resolveInline(inline: InlineTask, place: Place): ResolvedTask {
   assertExpectation(inline, place);
-  return { scored: { ...inline, canvas: inline.canvas ?? DEFAULT_CANVAS_SIZE }, facts: null, inline };
+  const { prompt, expect, canvas = DEFAULT_CANVAS_SIZE, direction, allowed_extras } = inline;
+  return { scored: { prompt, canvas, expect, direction, allowed_extras }, facts: null, inline };
 }
 
 /** The one task a request names; undefined when it names none. @throws ApiError when it names two. */
