@@ -120,3 +120,16 @@ test('canvas-gym/client compiles strictly under nodenext and talks to npx canvas
   }
   await ended;
 }, 120_000);
+
+const TINY = {
+  ...{ tasks: 40, 'max-tokens': 4000, validation: 4, steps: 1, 'tasks-per-step': 2, 'group-size': 2 },
+  ...{ 'max-new-tokens': 24, 'eval-tasks': 4, 'eval-max-new-tokens': 24 },
+};
+
+test('npx canvas-gym quickstart runs every stage and leaves a log, a summary and a report', async () => {
+  const flags = Object.entries(TINY).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  await run('npx', ['canvas-gym', 'quickstart', '--run-id', 'first', ...flags], inFolder);
+  for (const file of ['runs/canvas-gym.db', 'runs/first/summary.json', 'runs/first/report.html']) {
+    expect(existsSync(join(folder, file)), file).toBe(true);
+  }
+}, 120_000);
