@@ -50,6 +50,8 @@ export interface ReinforceOptions extends RolloutOptions {
   length_divisor: number;
   /** Steps over which the learning rate rises to its value. */
   warmup_steps: number;
+  /** Last share of the steps, over which the learning rate falls towards 0. */
+  decay_share: number;
 }
 
 /** What REINFORCE carries from step to step beside weights and optimizer; it goes into the checkpoint. */
@@ -189,7 +191,7 @@ async function takeStep(
   step: number,
 ): Promise<{ skipped: boolean; metrics: Record<string, number> }> {
   const batch = toTurnBatch(trajectories, advantages);
-  const { temperature, kl_beta, warmup_steps } = options;
+  const { temperature, kl_beta } = options;
   if (batch.prompt_ids.length === 0) return { skipped: false, metrics: {} }; // no group had a signal
   const { logprobs: reference_logprobs } = await computeLogprobs(reference, batch, { temperature });
   batch.columns.reference_logprobs = reference_logprobs;
@@ -198,9 +200,19 @@ async function takeStep(
   const policyLoss = weightedLoss(divisor); // - sum A log pi / divisor
   const loss = kl_beta > 0 ? sumLosses(policyLoss, klLoss(kl_beta, divisor)) : policyLoss;
   const result = await lossAndGradients(model, batch, loss, { temperature });
-  const rate = Math.min(1, (step + 1) / Math.max(1, warmup_steps));
+  const rate = learningRateFactor(step, options);
   const update = await optimizer.apply(result.gradients, rate);
   return { skipped: update.skipped, metrics: updateMetrics(result, update, batch, rate) };
+}
+
+/** Linear warm-up, then constant, then linear towards 0: what is left of the noise of sampled gradients averages out. */
+export function learningRateFactor(
+  step: number,
+  { steps, warmup_steps, decay_share }: Pick<ReinforceOptions, 'steps' | 'warmup_steps' | 'decay_share'>,
+): number {
+  const warmup = warmup_steps === 0 ? 1 : Math.min(1, (step + 1) / warmup_steps);
+  const decay = decay_share === 0 ? 1 : Math.min(1, (steps - step) / (decay_share * steps));
+  return warmup * decay;
 }
 
 /** Rows of all turns whose advantage is not zero; a turn without a signal would only cost time. */

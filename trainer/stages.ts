@@ -137,7 +137,7 @@ function finite(metrics: Readonly<Record<string, number>>): Record<string, numbe
 
 export const ReinforceSettings = z.strictObject({
   levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
-  steps: Count.default(100).meta({ description: 'Updates of the policy', unit: 'steps' }),
+  steps: Count.default(120).meta({ description: 'Updates of the policy', unit: 'steps' }),
   tasks_per_step: Count.default(8).meta({ description: 'Tasks of a step', unit: 'tasks' }),
   group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
@@ -152,7 +152,13 @@ export const ReinforceSettings = z.strictObject({
     description: "What an episode counts in the loss's divisor",
     unit: 'tokens',
   }),
-  rl_warmup_steps: Count.default(5).meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
+  rl_warmup_steps: z
+    .number()
+    .int()
+    .min(0)
+    .default(5)
+    .meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
+  rl_decay_share: Share.default(0.4).describe('Last share of the steps, in which the rate falls to 0'),
   rl_muon_lr: z.number().positive().default(0.003).describe('Learning rate of the matrices (Muon)'),
   rl_adamw_lr: z.number().positive().default(3e-4).describe('Learning rate of embedding and gains (AdamW)'),
   rl_checkpoint_every: Count.default(10).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
@@ -201,6 +207,7 @@ export async function reinforceStage(
       await reinforce(parts, state, {
         ...settings,
         warmup_steps: settings.rl_warmup_steps,
+        decay_share: settings.rl_decay_share,
         families,
         run_id: ws.run.run_id,
       });
@@ -243,7 +250,7 @@ async function policyAt(
 export const EvaluateSettings = z.strictObject({
   split: Split.default('test_iid').describe('Split of the tasks'),
   eval_levels: Levels.default([1]).describe('Levels of the tasks, separated by commas'),
-  eval_tasks: Count.default(200).meta({ description: 'Tasks each policy plays', unit: 'tasks' }),
+  eval_tasks: Count.default(400).meta({ description: 'Tasks each policy plays', unit: 'tasks' }),
   eval_temperature: z.number().min(0).default(1).describe('Divides the logits when sampling; 0 is greedy'),
   eval_max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
 });
