@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 
 /** Files that take longest; started first, so that the last worker does not end with one of them. */
-const LONG = ['test/pack/'];
+const LONG = ['test/pack/', 'test/tasks/splits', 'test/tasks/solver-scores'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,8 +17,8 @@ export default defineConfig({
     // Two cores: two files at a time, each in a process of its own (native modules, wasm memory).
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'] } },
