@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore, type Store } from '../../clients/store/index.ts';
+import { createClient } from '../../clients/ts/index.ts';
+import { createRng } from '../../schemas/seed.ts';
+import { createApp } from '../../server/app.ts';
+import { createBackend } from '../../trainer/backend.ts';
+import { tinyConfig } from '../../trainer/model/config.ts';
+import { computeLogprobs } from '../../trainer/model/loss.ts';
+import { cloneModel, createModel } from '../../trainer/model/model.ts';
+import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
+import { createModelPolicy } from '../../trainer/policy.ts';
+import {
+  computeTurnAdvantages,
+  drawTasks,
+  learningRateFactor,
+  reinforce,
+  type ReinforceOptions,
+} from '../../trainer/reinforce.ts';
+import type { PolicyTurn, Trajectory } from '../../trainer/rollout.ts';
+import { createSampler } from '../../trainer/sample.ts';
+import { trainTokenizer } from '../../trainer/tokenizer.ts';
+
+describe('drawTasks', () => {
+  const options = { seed: 1, families: ['pipeline', 'er'], levels: [1, 2], tasks_per_step: 400 } as const;
+
+  test('training tasks only, of the families and levels asked for', () => {
+    const ids = drawTasks(0, options);
+    expect(new Set(ids).size).toBe(400);
+    for (const id of ids) expect(id).toMatch(/^train\.(pipeline|er)\.[12]\.\d{7,10}$/);
+  });
+
+  test('a step draws the same tasks again; other steps and seeds draw others', () => {
+    expect(drawTasks(5, options)).toEqual(drawTasks(5, options));
+    const all = [...drawTasks(0, options), ...drawTasks(1, options), ...drawTasks(0, { ...options, seed: 2 })];
+    expect(new Set(all).size).toBe(1200);
+  });
+});
+
+test('the rate rises, holds, and falls towards 0', () => {
+  const options = { steps: 10, warmup_steps: 2, decay_share: 0.4 };
+  const rates = Array.from({ length: 10 }, (_, step) => learningRateFactor(step, options));
+  [0.5, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25].forEach((rate, step) => {
+    expect(rates[step]).toBeCloseTo(rate, 12);
+  });
+  expect(learningRateFactor(9, { steps: 10, warmup_steps: 0, decay_share: 0 })).toBe(1);
+});
+
+describe('computeTurnAdvantages', () => {
+  const episode = (group_id: string, rewards: number[]): Trajectory => ({
+    ...{ task_id: group_id, group_id, member: 0, terminated: true, truncated: false, stop_reason: 'submitted' },
+    turns: rewards.map((reward) => ({ reward }) as PolicyTurn),
+    episode_return: rewards.reduce((sum, reward) => sum + reward, 0),
+  });
+  const options = { baseline: 'group_mean', normalise: false } as const;
+
+  test('a turn is compared by its return to go with the same turn of its group', () => {
+    const trajectories = [episode('a', [0.2, 0.4]), episode('a', [0.4]), episode('b', [0.9]), episode('b', [0.1])];
+    const advantages = computeTurnAdvantages(trajectories, options, undefined);
+    [[0.1, 0], [-0.1], [0.4], [-0.4]].forEach((expected, i) => {
+      expected.forEach((value, turn) => {
+        expect(advantages[i]![turn]).toBeCloseTo(value, 12);
+      });
+    });
+  });
+
+  test('a group whose episodes all return the same gives exact zeros', () => {
+    expect(computeTurnAdvantages([episode('a', [0.3]), episode('a', [0.1 + 0.2])], options, undefined)).toEqual([
+      [0],
+      [0],
+    ]);
+  });
+});
+
+describe('one update in the environment', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-reinforce-'));
+  let store: Store;
+
+  beforeAll(() => {
+    store = openStore(join(folder, 'log.db'));
+    store.createRun({ run_id: 'r', command: 'test', config: {} });
+  });
+  afterAll(() => {
+    store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('makes what scored above its group more likely and what scored below less', async () => {
+    const tokenizer = trainTokenizer([{ prompt: 'Boxes: A, B.', completion: '{"actions":[]}' }]);
+    const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: 1 };
+    const model = createModel(config, await createBackend('wasm'), createRng(5n));
+    const before = cloneModel(model);
+    const app = createApp({});
+    const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
+    const options: ReinforceOptions = {
+      ...{ run_id: 'r', seed: 1, levels: [1], families: ['pipeline'], steps: 1, tasks_per_step: 4, group_size: 8 },
+      ...{ temperature: 1, baseline: 'leave_one_out', normalise: false, kl_beta: 0, length_divisor: 10 },
+      ...{ warmup_steps: 0, decay_share: 0, reward: 'stronger', action_set: 'core', max_turns: 1 },
+    };
+    const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });
+    const createPolicy = async () => {
+      const sampler = await createSampler(model);
+      // A prefix of random tokens is rarely JSON, so two tokens are enough for some to score and most not to.
+      const act = createModelPolicy(sampler, tokenizer, { temperature: 1, max_new_tokens: 2, seed: 3n });
+      return {
+        act,
+        dispose: () => {
+          sampler.dispose();
+        },
+      };
+    };
+    const state = { optimizer_step: 0, env_steps: 0, moving_mean: undefined, skipped_in_a_row: 0 };
+    const onStep = () => Promise.resolve();
+    await reinforce({ client, store, model, reference: before, optimizer, createPolicy, onStep }, state, options);
+
+    const episodes = store.episodes({ run_id: 'r' });
+    expect(episodes).toHaveLength(32);
+    const returns = episodes.map(({ episode_return }) => episode_return!);
+    const meanOf = (group: string): number => {
+      const own = returns.filter((_, i) => episodes[i]!.group_id === group);
+      return own.reduce((sum, value) => sum + value, 0) / own.length;
+    };
+    const advantages = returns.map((value, i) => value - meanOf(episodes[i]!.group_id));
+    expect(Math.max(...advantages)).toBeGreaterThan(0); // else this seed shows nothing
+    const steps = episodes.map(({ episode_id }) => store.steps(episode_id)[0]!);
+    const batch = {
+      prompt_ids: steps.map((step) => step.prompt_ids!),
+      completion_ids: steps.map((step) => step.completion_ids!),
+    };
+    const sum = (row: readonly number[]): number => row.reduce((total, value) => total + value, 0);
+    const [old, now] = [await computeLogprobs(before, batch), await computeLogprobs(model, batch)];
+    const gain = advantages.reduce((total, a, i) => total + a * (sum(now.logprobs[i]!) - sum(old.logprobs[i]!)), 0);
+    expect(gain).toBeGreaterThan(0);
+  });
+});
