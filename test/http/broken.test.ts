@@ -5,6 +5,7 @@ import { createApp, type AppOptions } from '../../server/app.ts';
 import { reset, step } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
 import { render } from '../../server/render/index.ts';
+import { draw, drawOptions, scoreFinite } from '../../server/scoring.ts';
 import { createApi, type Api } from './support.ts';
 
 const WORKING = { reset, step, reward, score, render };
@@ -35,6 +36,15 @@ test.each([
   expect(answer.text).not.toContain('1234');
   expect(log.join()).toContain('password 1234');
   expect((await api.get('/health')).status).toBe(200);
+});
+
+test('a result that is not finite is a fault, never a null in its place (C08)', () => {
+  const task = { prompt: 'x', canvas: { w: 1200, h: 800 }, expect: { nodes: [{ id: 'a', label: 'A' }], edges: [] } };
+  const box = { type: 'create_shape', id: 'a', shape: 'rectangle', x: 10, y: 10, w: 90, h: 60, text: 'A' };
+  const drawing = draw([box], { canvas: { shapes: [], arrows: [] }, selected: [] }, drawOptions('graded', 'core'));
+  expect(scoreFinite(task, drawing, 'graded').reward).toBeGreaterThan(0.5);
+  drawing.apply!.counts.accepted = NaN;
+  expect(() => scoreFinite(task, drawing, 'graded')).toThrow('preset graded: a result is not finite');
 });
 
 test('an item of a batch that cannot be scored is null, and the others have their rewards', async () => {

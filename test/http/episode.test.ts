@@ -207,6 +207,19 @@ overTransports('episodes', (api) => {
     ]);
   });
 
+  test.each([
+    ['a value no preset gives', { value: 1e308 }, 'value'],
+    ['a total no episode gives', { total_reward: -1e308 }, 'total_reward'],
+    ['both a suite task and an inline one', { task: { prompt: 'x' } }, ''],
+    ['no task', { task_id: undefined }, ''],
+    ['a task that is gone', { task_id: 'train.pipeline.9.0' }, 'task_id'],
+  ])('a state with %s', async (_, change, key) => {
+    const { state } = await reset({ seed: 1, max_turns: 2 });
+    const { status, json } = await api().post('/step', { state: { ...state, ...change }, action: '' });
+    const place = key === '' ? 'body.state' : `body.state.${key}`;
+    expect([status, json]).toMatchObject([key === 'task_id' ? 404 : 422, { error: { path: place } }]);
+  });
+
   test('a state and a task exclude each other', async () => {
     const { state } = await reset({ seed: 1 });
     const answer = await api().post('/step', { state, action: '', prompt: 'x' });
@@ -267,7 +280,7 @@ overTransports(
         canvas: { shapes: [], arrows: [] },
         selected: ['a'],
         value: 0,
-        total_reward: 5,
+        total_reward: 0.5,
         sig: '0'.repeat(64),
       };
       const kept = ['version', 'suite_version', 'reward_version'];
