@@ -1,9 +1,10 @@
 // Run before every npm script, so that each of them works on a fresh clone:
 //  1. says so and stops where Node is too old;
-//  2. runs `npm ci` where node_modules is missing, unfinished, or belongs to another package-lock.json.
+//  2. runs `npm ci` where node_modules is missing, unfinished, or belongs to another package-lock.json;
+//  3. runs `npm rebuild` where it was installed by this script under a Node whose native modules this one cannot load.
 // Plain Node without dependencies; prints nothing when there is nothing to do (a few milliseconds).
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,22 +36,29 @@ function isInstalled() {
   );
 }
 
-function install() {
-  console.error('Installing the dependencies with npm ci (a minute or two) ...');
-  // Dev dependencies too, whatever NODE_ENV says: the scripts run the TypeScript sources. pnpm and yarn set
-  // npm_execpath to themselves, so only npm's own path is used; without it npm is looked up on the PATH.
-  const args = ['ci', '--include=dev'];
-  const npm = process.env.npm_execpath;
+function npm(...args) {
+  // pnpm and yarn set npm_execpath to themselves, so only npm's own path is used; without it npm is looked up on the PATH.
+  const path = process.env.npm_execpath;
   const options = { cwd: root, stdio: ['ignore', 2, 2] };
-  const { status, error } = /npm-cli\.c?js$/.test(npm ?? '')
-    ? spawnSync(process.execPath, [npm, ...args], options)
+  const { status, error } = /npm-cli\.c?js$/.test(path ?? '')
+    ? spawnSync(process.execPath, [path, ...args], options)
     : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
   if (status === 0) return;
-  console.error(
-    `npm ci failed${error ? `: ${error.message}` : ''}. The lines above say why; the next run starts it again.`,
-  );
+  const reason = error ? `: ${error.message}` : '';
+  console.error(`npm ${args[0]} failed${reason}. The lines above say why; the next run starts it again.`);
   process.exit(1);
 }
+
+// Which Node the native modules were compiled for.
+const marker = `${root}node_modules/.node-abi`;
+const abi = process.versions.modules;
+const readMarker = () => {
+  try {
+    return readFileSync(marker, 'utf8');
+  } catch {
+    return abi; // installed by hand: nothing is known
+  }
+};
 
 const needed = readJson('package.json').engines.node.replace(/^\D+/, '');
 if (!atLeast(process.versions.node, needed)) {
@@ -58,4 +66,12 @@ if (!atLeast(process.versions.node, needed)) {
   console.error('Install a newer one (for example with nvm: nvm install 22) and run the command again.');
   process.exit(1);
 }
-if (!isInstalled()) install();
+if (!isInstalled()) {
+  console.error('Installing the dependencies with npm ci (a minute or two) ...');
+  npm('ci', '--include=dev'); // whatever NODE_ENV says: the scripts run the TypeScript sources
+  writeFileSync(marker, abi);
+} else if (readMarker() !== abi) {
+  console.error(`Compiling the native modules for Node ${process.versions.node} ...`);
+  npm('rebuild');
+  writeFileSync(marker, abi);
+}

@@ -1,7 +1,7 @@
 /** Who may import whom, and what a pure core may use. Every rule is first tried on a made-up source that breaks it. */
 import { expect, test } from 'vitest';
 import { readText, sourceFiles } from './files.ts';
-import { directionFaults, importCycle, packageFaults, purityFaults } from './rules.ts';
+import { directionFaults, ENTRIES, importCycle, packageFaults, purityFaults, unreached } from './rules.ts';
 
 const sources = new Map(sourceFiles('schemas', 'server', 'clients', 'trainer').map((path) => [path, readText(path)]));
 const dependencies = Object.keys((JSON.parse(readText('package.json')) as { dependencies: object }).dependencies);
@@ -104,4 +104,14 @@ test('sources import no package that an installed copy would lack', () => {
 
 test('no sources import each other in a circle', () => {
   expect(importCycle(sources)).toBeUndefined();
+});
+
+test('every source is reached from where the package begins', () => {
+  const chain = new Map([
+    ['a.ts', `import './b.ts';`],
+    ['b.ts', ''],
+    ['left.ts', `import './a.ts';`],
+  ]);
+  expect(unreached(chain, ['a.ts'])).toEqual(['left.ts']);
+  expect(unreached(sources, ENTRIES)).toEqual([]);
 });

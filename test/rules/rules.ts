@@ -105,3 +105,25 @@ export function importCycle(sources: ReadonlyMap<string, string>): string[] | un
   }
   return undefined;
 }
+
+/** Where running the package begins: its command, what it exports, what other processes are started with. */
+export const ENTRIES = [
+  ...['clients/cli/main.ts', 'clients/ts/index.ts', 'clients/store/index.ts', 'server/app.ts', 'server/worker.ts'],
+  // What the tests hold the task suite and the rewards against: a solver, and known bad outputs.
+  ...['server/tasks/solver.ts', 'server/tasks/adversarial.ts'],
+];
+
+/** Files that no entry leads to, so that only tests, or nothing, use them. */
+export function unreached(sources: ReadonlyMap<string, string>, entries: readonly string[]): string[] {
+  const seen = new Set<string>();
+  const open = [...entries];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    for (const { specifier } of moduleReferences(sources.get(path) ?? '')) {
+      const target = importedPath(path, specifier);
+      if (target !== undefined) open.push(target);
+    }
+  }
+  return [...sources.keys()].filter((path) => !seen.has(path));
+}
