@@ -23,8 +23,8 @@ const Settings = z.strictObject({
     .default('jsonl')
     .describe('JSON lines, or Parquet with nested values as JSON text'),
   out: z.string().min(1).default('-').describe('File to write; - is standard output'),
-  stage: z.string().optional().describe('Only episodes of this stage'),
-  policy_version: z.string().optional().describe('Only episodes of this policy'),
+  stage: z.string().optional().describe('Only trajectories or metrics of this stage'),
+  policy_version: z.string().optional().describe('Only trajectories of this policy'),
 });
 type Settings = z.infer<typeof Settings>;
 
@@ -49,8 +49,9 @@ function* sft(store: Store, run_id: string): Generator<Row> {
   }
 }
 
-function* metrics(store: Store, run_id: string): Generator<Row> {
+function* metrics(store: Store, run_id: string, { stage: wanted }: Settings): Generator<Row> {
   for (const { stage, name } of store.metricNames(run_id)) {
+    if (wanted !== undefined && stage !== wanted) continue;
     for (const { optimizer_step, value } of store.metric(run_id, stage, name))
       yield { stage, name, optimizer_step, value };
   }
@@ -140,6 +141,17 @@ function writeJsonlFile(path: string, rows: Iterable<Row>): number {
   }
 }
 
+/** Settings that do not go together: a filter without effect would leave a file that is not what was asked for. */
+function settingProblems({ dataset, format, out, stage, policy_version }: Settings): string[] {
+  return [
+    ...(format === 'parquet' && out === '-' ? ['--format parquet needs a file: give --out FILE'] : []),
+    ...(stage !== undefined && dataset === 'sft' ? ['--stage: the dataset sft has no stages'] : []),
+    ...(policy_version !== undefined && dataset !== 'trajectories'
+      ? [`--policy-version: the dataset ${dataset} has no policies`]
+      : []),
+  ];
+}
+
 async function exportRun(store: Store, settings: Settings, out: (line: string) => void): Promise<void> {
   const { dataset, format, out: path } = settings;
   const { run_id } = store.getRun(settings.run);
@@ -159,9 +171,8 @@ export const command = defineCommand({
   summary: 'write trajectories, the SFT dataset or metrics of a run to a file',
   settings: Settings,
   async run(settings, { out }) {
-    if (settings.format === 'parquet' && settings.out === '-') {
-      throw new UsageError(['--format parquet needs a file: give --out FILE']);
-    }
+    const problems = settingProblems(settings);
+    if (problems.length > 0) throw new UsageError(problems);
     const store = openStore(settings.db, { readonly: true });
     try {
       await exportRun(store, settings, out);

@@ -166,6 +166,24 @@ describe('on a log', () => {
     expect(points).toEqual([{ stage: 'reinforce', name: 'episode/return', optimizer_step: 1, value: 0.5 }]);
   });
 
+  test.each([
+    ['sft', '--stage', 'reinforce', 'the dataset sft has no stages'],
+    ['sft', '--policy-version', 'rl-1', 'the dataset sft has no policies'],
+    ['metrics', '--policy-version', 'rl-1', 'the dataset metrics has no policies'],
+  ])('export of %s refuses %s, which could do nothing', async (dataset, flag, value, reason) => {
+    const { code, stderr } = await runCli(['export', RUN, '--dataset', dataset, flag, value], { cwd: folderWithLog() });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${flag}: ${reason}`);
+  });
+
+  test('export writes the metrics of one stage', async () => {
+    const cwd = folderWithLog();
+    const rowsOf = async (stage: string) =>
+      parseLines((await runCli(['export', RUN, '--dataset', 'metrics', '--stage', stage], { cwd })).stdout);
+    expect(await rowsOf('sft')).toEqual([]);
+    expect(await rowsOf('reinforce')).toHaveLength(1);
+  });
+
   test('Parquet holds the same rows as JSON lines', async () => {
     const cwd = folderWithLog();
     const [, json] = await Promise.all(
