@@ -2,7 +2,19 @@
 import { PRESETS } from '../schemas/reward.ts';
 import type { EvaluationRow } from './evaluate.ts';
 
-/** Lines of plain text, columns aligned. */
+/** Lines of plain text, the header first: columns as wide as their widest cell. */
+export function toLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** The lines of the table, in the order of the rows. */
 export function toRewardTable(rows: readonly EvaluationRow[]): string[] {
   const head = ['policy', 'tasks', ...PRESETS, 'valid JSON', 'no errors'];
   const body = rows.map((row) => [
@@ -12,12 +24,5 @@ export function toRewardTable(rows: readonly EvaluationRow[]): string[] {
     `${(100 * row.valid_json).toFixed(1)} %`,
     `${(100 * row.no_errors).toFixed(1)} %`,
   ]);
-  const lines = [head, ...body];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
+  return toLines(head, body);
 }

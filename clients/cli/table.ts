@@ -1,7 +1,8 @@
-/** Tables for a terminal: columns as wide as their widest cell, the last one cut at the terminal's width. */
+/** Tables for a terminal: lines are cut at its width. */
+import { toLines } from '../../trainer/table.ts';
 
 /** Width to cut lines at: the terminal's, or none where output goes to a file or pipe. */
-export function outputWidth(): number {
+function outputWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : Infinity;
 }
 
@@ -10,15 +11,7 @@ function cut(text: string, width: number): string {
 }
 
 /** Lines of a table, the header first. */
-export function toTable(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-  width = outputWidth(),
-): string[] {
-  const all = [header, ...rows];
-  const widths = header.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)));
-  return all.map((row) => {
-    const cells = row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)));
-    return cut(cells.join('  ').trimEnd(), width);
-  });
+export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const width = outputWidth();
+  return toLines(header, rows).map((line) => cut(line, width));
 }
