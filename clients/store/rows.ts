@@ -63,7 +63,7 @@ export interface EpisodeRecord {
   seed?: string | undefined;
   /** Which weights acted: `teacher`, `sft`, `rl-40`. */
   policy_version: string;
-  /** Optimizer steps taken before it was played; 0 outside training. */
+  /** The optimizer step it was played for, counted from 1; 0 outside training. */
   optimizer_step: number;
   group_id: string;
   /** Place within the group, from 0. */

@@ -93,7 +93,7 @@ export function taskAt({ split, family, level, index }: TaskAddress): Task {
   return taskIn(cell, index);
 }
 
-/** Tasks last asked for, oldest first: an episode asks for its task at every step. */
+/** Tasks made last, oldest first: an episode asks for its task at every step. */
 const CACHE_LIMIT = 4096;
 const cache = new Map<string, Task>();
 
