@@ -113,7 +113,7 @@ const DAMAGES: readonly { name: string; max_graded: number; damage: (drawing: Dr
     max_graded: 0.5,
     damage: ({ boxes, arrows }) => ({ boxes, arrows: arrows.map((a) => ({ ...a, from: a.to, to: a.from })) }),
   },
-  { name: 'labels permuted', max_graded: 0.6, damage: permute },
+  { name: 'labels permuted', max_graded: 0.65, damage: permute },
   { name: 'every box twice', max_graded: 0.5, damage: double },
   { name: 'arrows between all pairs', max_graded: 0.5, damage: allPairs },
   {
