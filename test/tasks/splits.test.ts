@@ -11,7 +11,7 @@ const GENERATED = SPLITS.filter((split): split is GeneratedSplit => split !== 't
 const graphHash = (task: Task): number => wlHash(toLabelledGraph(task.expect));
 
 /** Items looked at where not all of the lowest level are. */
-const SAMPLED: Partial<Record<GeneratedSplit, number>> = { train: 4000 };
+const SAMPLED: Partial<Record<GeneratedSplit, number>> = { train: 4000, test_level: 80 };
 
 /** `count` tasks of a split, all at its lowest level, where graphs are smallest and collide most. */
 function tasksOf(split: GeneratedSplit, count: number): Task[] {
@@ -27,7 +27,7 @@ function tasksOf(split: GeneratedSplit, count: number): Task[] {
 }
 
 describe('one graph, one split', () => {
-  test('6,500 graphs: no two splits share one, and no fixed split repeats one', () => {
+  test('6,000 graphs: no two splits share one, and no fixed split repeats one', () => {
     const owners = new Map<number, Task>();
     const clashes: string[] = [];
     let made = 0;
@@ -42,7 +42,7 @@ describe('one graph, one split', () => {
       }
     }
     expect(clashes).toEqual([]);
-    expect(made).toBeGreaterThanOrEqual(6500);
+    expect(made).toBeGreaterThanOrEqual(6000);
     for (const { task_id } of listTasks({ split: 'test_real', limit: 44, offset: 0 }).tasks) {
       expect(owners.has(graphHash(getTask(task_id)!)), task_id).toBe(false);
     }
@@ -123,7 +123,7 @@ describe('every task', () => {
   test.each(LEVELS)('of level %i has the size, the canvas and the features of the level', (level) => {
     const split = level === 5 ? 'test_level' : 'train';
     const tasks = familiesOf(split).flatMap((family) =>
-      Array.from({ length: 40 }, (_, index) => taskAt({ split, family, level, index })),
+      Array.from({ length: 24 }, (_, index) => taskAt({ split, family, level, index })),
     );
     const counts = tasks.map((task) => task.expect.nodes.length);
     const range = { 1: [3, 4], 2: [5, 6], 3: [7, 9], 4: [10, 12], 5: [13, 20] }[level];
