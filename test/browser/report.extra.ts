@@ -20,7 +20,7 @@ test('the report of a quickstart stands alone', async () => {
     execFileSync(process.execPath, command, { cwd: ROOT, stdio: 'pipe' });
     const page = await openPage(`file://${join(folder, 'small/report.html')}`);
     expect(page.errors).toEqual([]);
-    for (const policy of ['teacher', 'sft', 'rl-2']) expect(page.dom).toContain(policy);
+    for (const policy of ['teacher', 'sft', 'reinforce']) expect(page.dom).toContain(policy);
     expect(page.dom.match(/<svg/g)?.length).toBeGreaterThan(3);
   } finally {
     rmSync(folder, { recursive: true, force: true });
