@@ -304,6 +304,13 @@ export function toHelp(program: string, summary: string, schema: SettingsSchema)
   return [`${program}: ${summary}`, '', head, '', ...places.map(helpLine), ...flags.map(helpLine)].join('\n').trimEnd();
 }
 
+/** Settings that several commands share, so that each means the same wherever it is given. */
+export const SHARED_SETTINGS = {
+  url: z.url().optional().describe('Address of the environment; without it one is started'),
+  db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
+  runs: z.string().min(1).default('runs').describe('Folder of run folders'),
+};
+
 /** Shows how far long work has come: a bar on a terminal, plain lines elsewhere. Built by `trainer/progress.ts`. */
 export interface Progress {
   /** Names all stages ahead, so that each line can say which of how many it is. */

@@ -7,15 +7,13 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { openStore, type Store } from '../clients/store/index.ts';
 import { createClient, type Client } from '../clients/ts/index.ts';
-import type { CommandContext, Progress } from '../schemas/settings.ts';
+import { SHARED_SETTINGS, type CommandContext, type Progress } from '../schemas/settings.ts';
 import { BACKEND_NAMES, createBackend, type Backend, type BackendName } from './backend.ts';
 import { openRun, type RunFolder } from './run.ts';
 
 /** Settings that every stage has. */
 export const WORKSPACE_SETTINGS = {
-  url: z.url().optional().describe('Address of the environment; without it one is started'),
-  db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
-  runs: z.string().min(1).default('runs').describe('Folder of run folders'),
+  ...SHARED_SETTINGS,
   run_id: z
     .string()
     .min(1)

@@ -8,15 +8,14 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { openStore, SCHEMA_VERSION, type Store } from '../store/index.ts';
-import { defineCommand, UsageError } from '../../schemas/settings.ts';
-import { DB_SETTING } from './options.ts';
+import { defineCommand, SHARED_SETTINGS, UsageError } from '../../schemas/settings.ts';
 
 const DATASETS = ['trajectories', 'sft', 'metrics'] as const;
 type Dataset = (typeof DATASETS)[number];
 
 const Settings = z.strictObject({
   run: z.string().optional().meta({ description: 'Run to export; without it, the last one', positional: true }),
-  db: DB_SETTING,
+  db: SHARED_SETTINGS.db,
   dataset: z.enum(DATASETS).default('trajectories').describe('What to export'),
   format: z
     .enum(['jsonl', 'parquet'])

@@ -7,14 +7,14 @@ import { ActionSet } from '../../schemas/action.ts';
 import type { Observation, State } from '../../schemas/episode.ts';
 import { DEFAULT_PRESET, Preset } from '../../schemas/reward.ts';
 import type { Info } from '../../schemas/responses.ts';
-import { defineCommand, type CommandContext } from '../../schemas/settings.ts';
+import { defineCommand, SHARED_SETTINGS, type CommandContext } from '../../schemas/settings.ts';
 import { toAscii } from './ascii.ts';
-import { TASK_SETTINGS, URL_SETTING } from './options.ts';
+import { TASK_SETTINGS } from './options.ts';
 import { withServer } from './server-process.ts';
 import { parseShorthand, SHORTHAND_HELP } from './shorthand.ts';
 
 const Settings = z.strictObject({
-  url: URL_SETTING,
+  url: SHARED_SETTINGS.url,
   task_id: z.string().optional().describe('The task; without it, one is drawn by the seed'),
   ...TASK_SETTINGS,
   seed: z.string().regex(/^\d+$/, { error: 'is not a whole number' }).default('0').describe('Which task is drawn'),

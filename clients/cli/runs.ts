@@ -2,15 +2,15 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openStore, type Run } from '../store/index.ts';
-import { defineCommand } from '../../schemas/settings.ts';
+import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { toDuration } from '../../trainer/progress.ts';
 import { isInUse } from '../../trainer/run.ts';
-import { DB_SETTING, JSON_SETTING, RUNS_SETTING } from './options.ts';
+import { JSON_SETTING } from './options.ts';
 import { toTable } from './table.ts';
 
 const Settings = z.strictObject({
-  db: DB_SETTING,
-  runs: RUNS_SETTING,
+  db: SHARED_SETTINGS.db,
+  runs: SHARED_SETTINGS.runs,
   limit: z.number().int().min(1).max(10_000).default(20).meta({ description: 'Show the newest ones', unit: 'runs' }),
   json: JSON_SETTING,
 });

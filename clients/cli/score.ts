@@ -10,9 +10,8 @@ import { z } from 'zod';
 import { createClient, type Client } from '../ts/index.ts';
 import { CompletionSchema, PromptSchema } from '../../schemas/completion.ts';
 import { DEFAULT_PRESET, Preset } from '../../schemas/reward.ts';
-import { defineCommand, type CommandContext } from '../../schemas/settings.ts';
+import { defineCommand, SHARED_SETTINGS, type CommandContext } from '../../schemas/settings.ts';
 import { InlineTask } from '../../schemas/task.ts';
-import { URL_SETTING } from './options.ts';
 import { withServer } from './server-process.ts';
 
 const Settings = z.strictObject({
@@ -20,7 +19,7 @@ const Settings = z.strictObject({
     .string()
     .min(1)
     .meta({ description: 'Completions, one JSON object a line; - is standard input', positional: true }),
-  url: URL_SETTING,
+  url: SHARED_SETTINGS.url,
   reward: Preset.default(DEFAULT_PRESET).describe('Reward preset'),
   batch: z
     .number()

@@ -1,13 +1,13 @@
 /** `canvas-gym tasks`: lists tasks of the suite. */
 import { z } from 'zod';
 import { createClient } from '../ts/index.ts';
-import { defineCommand } from '../../schemas/settings.ts';
-import { JSON_SETTING, TASK_SETTINGS, URL_SETTING } from './options.ts';
+import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
+import { JSON_SETTING, TASK_SETTINGS } from './options.ts';
 import { withServer } from './server-process.ts';
 import { toTable } from './table.ts';
 
 const Settings = z.strictObject({
-  url: URL_SETTING,
+  url: SHARED_SETTINGS.url,
   ...TASK_SETTINGS,
   limit: z.number().int().min(1).max(1000).default(20).meta({ description: 'Show at most', unit: 'tasks' }),
   offset: z.number().int().min(0).default(0).meta({ description: 'Skip the first', unit: 'tasks' }),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { openStore, type Store } from '../../clients/store/index.ts';
 import { createClient, type Client } from '../../clients/ts/index.ts';
-import { defineCommand } from '../../schemas/settings.ts';
+import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { renderReport } from '../report.ts';
 import { writeAtomic } from '../run.ts';
 import { loadReport } from './load.ts';
@@ -12,9 +12,7 @@ import { loadReport } from './load.ts';
 const Settings = z.strictObject({
   run: z.string().min(1).optional().meta({ description: 'Run; without it the last one', positional: true }),
   output: z.string().min(1).optional().describe('File to write; without it report.html in the run folder'),
-  url: z.url().optional().describe('Address of the environment; without it one is started'),
-  db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
-  runs: z.string().min(1).default('runs').describe('Folder of run folders'),
+  ...SHARED_SETTINGS,
 });
 
 export const command = defineCommand({
