@@ -177,6 +177,8 @@ export function createHandlers(context: Context): Handlers {
     docs: () => new Raw(HTML, docs()),
     metrics: () => new Raw('text/plain; version=0.0.4; charset=utf-8', metrics.toText()),
     root: (_, { headers }) =>
-      headers.get('accept')?.includes('text/html') ? new Raw(HTML, rootPage(), { vary: 'accept' }) : rootIndex(),
+      headers.get('accept')?.includes('text/html')
+        ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })
+        : rootIndex(),
   };
 }

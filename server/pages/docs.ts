@@ -3,13 +3,60 @@ import { ROUTES, ROUTE_IDS, type Route } from '../../schemas/routes.ts';
 import { ABOUT } from '../about.ts';
 import { escapeHtml, page } from './html.ts';
 
-interface Document {
-  paths: Record<string, unknown>;
-  components?: { schemas?: Record<string, unknown> };
+interface Field {
+  $ref?: string;
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly Field[];
+  items?: Field;
+  description?: string;
 }
 
-/** Sends the request of a form to this server and shows what comes back: a picture, a page or text. */
+interface Schema extends Field {
+  properties?: Record<string, Field>;
+  required?: readonly string[];
+}
+
+interface Document {
+  paths: Record<string, unknown>;
+  components?: { schemas?: Record<string, Schema> };
+}
+
+/** The type of a field in a few words; components are links. */
+function typeOf(field: Field): string {
+  const name = field.$ref?.split('/').at(-1);
+  if (name !== undefined) return `<a href="#schema-${name}">${name}</a>`;
+  if (field.enum) return field.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(' ');
+  if (field.const !== undefined) return `<code>${escapeHtml(JSON.stringify(field.const))}</code>`;
+  if (field.anyOf) return [...new Set(field.anyOf.map(typeOf))].join(' or ');
+  if (field.type === 'array') return `list of ${field.items ? typeOf(field.items) : 'anything'}`;
+  return escapeHtml([field.type ?? 'anything'].flat().join(' or '));
+}
+
+function fieldTable({ properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(
+    ([name, field]) =>
+      `<tr><td><code>${escapeHtml(name)}</code>${required.includes(name) ? ' *' : ''}</td><td>${typeOf(field)}</td><td>${escapeHtml(field.description ?? '')}</td></tr>`,
+  );
+  return rows.length > 0 ? `<table>${rows.join('\n')}</table>` : '';
+}
+
+/** Fields of the request's body, those that must be there with a star, and of the answer. */
+function fieldTables(id: string, schemas: Record<string, Schema>): string {
+  const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+  const [request, response] = [schemas[`${name}Request`], schemas[`${name}Response`]];
+  return [
+    request ? `<h3>Body</h3>${fieldTable(request)}` : '',
+    response ? `<h3>Answer</h3>${fieldTable(response)}` : '',
+  ].join('');
+}
+
+/** Opens what a link leads to; sends the request of a form to this server and shows what comes back, picture or text. */
 const SCRIPT = `
+const openTarget = () => document.querySelector(location.hash || '#none')?.setAttribute('open', '');
+addEventListener('hashchange', openTarget);
+openTarget();
 for (const form of document.querySelectorAll('form')) form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const { method, path } = form.dataset;
@@ -51,14 +98,15 @@ function fieldsOf(route: Route): string {
   return names.map((name) => `<label>${name} <input name="${name}" value="${example(name)}"></label> `).join('');
 }
 
-function section(id: string, route: Route, operation: unknown): string {
+function section(id: string, route: Route, operation: unknown, tables: string): string {
   const body = route.body
     ? `<textarea aria-label="Request body" spellcheck="false">${escapeHtml(JSON.stringify(route.example ?? {}, null, 2))}</textarea>`
     : '';
   const contract = escapeHtml(JSON.stringify(operation, null, 2));
   return `<details id="${id}"><summary><span class="method">${route.method}</span> <code>${escapeHtml(route.path)}</code> ${escapeHtml(route.summary)}</summary><div>
-<p>${escapeHtml(route.description ?? '')}</p>
-<form data-method="${route.method}" data-path="${escapeHtml(route.path)}">${fieldsOf(route)}${body}<p><button>Send</button></p><output></output></form>
+<p>${escapeHtml(route.description ?? '').replace(/`([^`]+)`/g, '<code>$1</code>')}</p>
+${tables}
+<h3>Try it</h3><form data-method="${route.method}" data-path="${escapeHtml(route.path)}">${fieldsOf(route)}${body}<p><button>Send</button></p><output></output></form>
 <details><summary>OpenAPI</summary><div><pre>${contract}</pre></div></details></div></details>`;
 }
 
@@ -66,7 +114,7 @@ export function docsPage(document: Document): string {
   const operations = ROUTE_IDS.map((id) => {
     const route: Route = ROUTES[id];
     const path = document.paths[route.path] as Record<string, unknown>;
-    return section(id, route, path[route.method.toLowerCase()]);
+    return section(id, route, path[route.method.toLowerCase()], fieldTables(id, document.components?.schemas ?? {}));
   });
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
     ([name, schema]) =>
