@@ -17,7 +17,7 @@ export interface AdvantageOptions {
   baseline: BaselineName;
   /** Divide by the group's standard deviation, as GRPO does (Shao et al. 2024, arXiv 2402.03300, 4.1.1). */
   normalise: boolean;
-  /** Mean return of earlier batches, for `moving_mean`; undefined before the first. */
+  /** Mean return to go of earlier batches, for `moving_mean`; undefined before the first. */
   moving_mean?: number | undefined;
 }
 

@@ -1,6 +1,7 @@
 /** The SFT dataset of a run: one JSON object a line, written whole or not at all. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { writeAtomic } from './run.ts';
 
 export const Example = z.strictObject({
   task_id: z.string(),
@@ -13,9 +14,7 @@ export const Example = z.strictObject({
 export type Example = z.infer<typeof Example>;
 
 export function writeDataset(file: string, examples: readonly Example[]): void {
-  const partial = `${file}.partial`;
-  writeFileSync(partial, examples.map((example) => `${JSON.stringify(example)}\n`).join(''));
-  renameSync(partial, file);
+  writeAtomic(file, examples.map((example) => `${JSON.stringify(example)}\n`).join(''));
 }
 
 /** @throws Error naming the file and line of the first fault. */

@@ -6,12 +6,13 @@
  */
 import type { Client } from '../clients/ts/index.ts';
 import { PRESETS, type Components, type Preset } from '../schemas/reward.ts';
-import type { Family, Level, Split } from '../schemas/task.ts';
+import { FAMILIES, type Level, type Split } from '../schemas/task.ts';
 import { rollout, type Policy, type Trajectory } from './rollout.ts';
+import { scoreCompletions } from './score.ts';
 import { mean, pairedDifference, standardError, type PairedDifference } from './statistics.ts';
 
 /** The preset under which the episodes are played. */
-const PLAYED_PRESET: Preset = 'graded';
+export const PLAYED_PRESET: Preset = 'graded';
 
 export interface PolicyEvaluation {
   policy: string;
@@ -30,15 +31,20 @@ export interface EvaluationRow {
   standard_error: Record<Preset, number>;
 }
 
-/** Task ids for an evaluation: level by level and family by family in turn, the lowest indices first. */
+/**
+ * Task ids for an evaluation: level by level and family by family in turn, the lowest indices first. Fewer than `count`
+ * where the split holds no more.
+ */
 export async function chooseTasks(
   client: Client,
   { split, levels, count }: { split: Split; levels: readonly Level[]; count: number },
 ): Promise<string[]> {
-  const pages = await Promise.all(levels.map((level) => client.tasks({ split, level, limit: 1000 })));
+  const cells = levels.flatMap((level) => FAMILIES.map((family) => ({ split, level, family })));
+  const limit = Math.min(1000, count);
+  const pages = await Promise.all(cells.map((cell) => client.tasks({ ...cell, limit })));
   const queues = new Map<string, string[]>();
   for (const task of pages.flatMap((page) => page.tasks)) {
-    const key = `${task.level}.${task.family satisfies Family}`;
+    const key = `${task.level}.${task.family}`;
     queues.set(key, [...(queues.get(key) ?? []), task.task_id]);
   }
   const chosen: string[] = [];
@@ -50,7 +56,10 @@ export async function chooseTasks(
   return chosen.slice(0, count);
 }
 
-/** Plays one episode of each task and scores its completions under every preset. */
+/**
+ * Plays one episode of each task and scores its completions under every preset.
+ * @throws Error where a completion could not be scored; the client's errors
+ */
 export async function evaluatePolicy(
   client: Client,
   name: string,
@@ -71,21 +80,17 @@ export async function evaluatePolicy(
   return { policy: name, trajectories, rewards };
 }
 
-async function scoreAll(client: Client, trajectories: readonly Trajectory[], reward: Preset): Promise<number[]> {
-  if (reward === PLAYED_PRESET) return trajectories.map((trajectory) => trajectory.episode_return);
-  const answer = await client.score({
-    prompts: trajectories.map((trajectory) => trajectory.turns[0]!.observation.prompt),
-    completions: trajectories.map((trajectory) => trajectory.turns[0]!.completion.text),
-    context: { task_id: trajectories.map((trajectory) => trajectory.task_id) },
-    reward,
-  });
-  return answer.rewards.map((value, i) => {
-    if (value === null) throw new Error(`the server could not score ${trajectories[i]!.task_id} under ${reward}`);
-    return value;
+async function scoreAll(client: Client, trajectories: readonly Trajectory[], preset: Preset): Promise<number[]> {
+  if (preset === PLAYED_PRESET) return trajectories.map((trajectory) => trajectory.episode_return);
+  const items = trajectories.map(({ task_id, turns }) => ({ task_id, completion: turns[0]!.completion.text }));
+  const scored = await scoreCompletions(client, items, preset);
+  return scored.map(({ reward }, i) => {
+    if (reward === null) throw new Error(`the server could not score ${items[i]!.task_id} under ${preset}`);
+    return reward;
   });
 }
 
-/** Whether a completion is one strict JSON document of actions, from its reward's components. */
+/** Whether a completion is one strict JSON document of actions, from its components under graded. */
 export function isValidJson(components: Components): boolean {
   return components['parse'] === 1;
 }
@@ -107,7 +112,7 @@ export function toRow({ policy, rewards, trajectories }: PolicyEvaluation): Eval
   };
 }
 
-/** How far policy `a` is above policy `b` on the same tasks. */
+/** How far policy `a` is above policy `b` on the same tasks. @throws RangeError where they played other numbers of tasks */
 export function comparePolicies(a: PolicyEvaluation, b: PolicyEvaluation, preset: Preset): PairedDifference {
   return pairedDifference(a.rewards[preset], b.rewards[preset]);
 }

@@ -2,12 +2,13 @@
  * REINFORCE with a baseline and a leash: sample a group of completions for each task, let the environment score them,
  * and make what scored above its group more likely.
  *
- *   gradient = E[ sum_t (return_to_go_t - baseline) * grad log pi(token) ] - beta * grad KL(pi || reference)
+ *   loss = - sum_t (return_to_go_t - baseline) * log pi(token) / divisor  +  beta * sum_t k3_t / divisor
  *
  * Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement learning"; one update
  * a batch, so the policy that is improved is the one that acted: no importance ratio and no clipping are needed. The
  * divisor of the loss is a constant, not each completion's length, so that long failures are not let off (Liu et al.
- * 2025, "Understanding R1-Zero-like training", arXiv 2503.20783).
+ * 2025, "Understanding R1-Zero-like training", arXiv 2503.20783). k3 estimates KL(pi || reference) and is what GRPO adds to
+ * its loss; its gradient is that of KL(reference || pi) (Tang, Munos 2025, arXiv 2506.09477), which pulls the same way.
  *
  * Left out here: several updates a batch, entropy bonus, curriculum.
  */
@@ -29,7 +30,7 @@ import type { Model } from './model/model.ts';
 import type { Optimizer, StepResult } from './optimizer.ts';
 import { toEpisodeRecord } from './record.ts';
 import { rollout, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
-import { mean, standardDeviation } from './statistics.ts';
+import { mean, onlyFinite, standardDeviation } from './statistics.ts';
 
 export interface ReinforceOptions extends RolloutOptions {
   run_id: string;
@@ -58,7 +59,8 @@ export interface ReinforceOptions extends RolloutOptions {
 export interface ReinforceState {
   optimizer_step: number;
   env_steps: number;
-  moving_mean: number | undefined;
+  /** Mean return to go of each turn over earlier batches. */
+  moving_means: number[];
   /** Updates in a row that were skipped, since a gradient was not finite. */
   skipped_in_a_row: number;
 }
@@ -71,6 +73,7 @@ export interface ReinforceParts {
   optimizer: Optimizer;
   /** The policy as the weights are now, sampling with a stream of the given step; disposed after the rollout. */
   createPolicy: (step: number) => Promise<{ act: Policy; dispose: () => void }>;
+  /** Called after each step, once it is in the log; a good place to save a checkpoint. */
   onStep: (state: ReinforceState, metrics: Record<string, number>) => Promise<void>;
 }
 
@@ -108,15 +111,14 @@ export async function reinforce(
     const actedMs = performance.now();
 
     // learn
-    const advantages = computeTurnAdvantages(trajectories, options, state.moving_mean);
+    const advantages = computeTurnAdvantages(trajectories, options, state.moving_means);
     const update = await takeStep(parts, trajectories, advantages, options, step);
     const learnedMs = performance.now();
 
     // keep
-    const returns = trajectories.map((trajectory) => trajectory.episode_return);
     state.optimizer_step = step + 1;
     state.env_steps += trajectories.reduce((sum, { turns }) => sum + turns.length, 0);
-    state.moving_mean = nextMovingMean(state.moving_mean, returns);
+    state.moving_means = nextMovingMeans(state.moving_means, trajectories);
     state.skipped_in_a_row = update.skipped ? state.skipped_in_a_row + 1 : 0;
     const metrics = {
       ...rolloutMetrics(trajectories, options.group_size),
@@ -160,7 +162,7 @@ export function drawTasks(
 export function computeTurnAdvantages(
   trajectories: readonly Trajectory[],
   { baseline, normalise }: Pick<ReinforceOptions, 'baseline' | 'normalise'>,
-  movingMean: number | undefined,
+  movingMeans: readonly number[] = [],
 ): number[][] {
   const advantages = trajectories.map(({ turns }) => new Array<number>(turns.length).fill(0));
   const indices = trajectories.map((_, i) => i);
@@ -169,13 +171,26 @@ export function computeTurnAdvantages(
     for (let turn = 0; turn < turns; turn++) {
       const present = members.filter((i) => turn < trajectories[i]!.turns.length);
       const returnsToGo = present.map((i) => returnToGo(trajectories[i]!, turn));
-      const values = computeAdvantages(returnsToGo, { baseline, normalise, moving_mean: movingMean });
+      const values = computeAdvantages(returnsToGo, { baseline, normalise, moving_mean: movingMeans[turn] });
       present.forEach((i, k) => {
         advantages[i]![turn] = values[k]!;
       });
     }
   }
   return advantages;
+}
+
+/** The moving mean of each turn after a batch with these trajectories. */
+function nextMovingMeans(previous: readonly number[], trajectories: readonly Trajectory[]): number[] {
+  const turns = Math.max(previous.length, ...trajectories.map((trajectory) => trajectory.turns.length));
+  return Array.from({ length: turns }, (_, turn) => {
+    const present = trajectories.filter((trajectory) => turn < trajectory.turns.length);
+    if (present.length === 0) return previous[turn]!;
+    return nextMovingMean(
+      previous[turn],
+      present.map((trajectory) => returnToGo(trajectory, turn)),
+    );
+  });
 }
 
 /** Sum of the rewards from `turn` on, undiscounted. */
@@ -190,9 +205,9 @@ async function takeStep(
   options: ReinforceOptions,
   step: number,
 ): Promise<{ skipped: boolean; metrics: Record<string, number> }> {
-  const batch = toTurnBatch(trajectories, advantages);
   const { temperature, kl_beta } = options;
-  if (batch.prompt_ids.length === 0) return { skipped: false, metrics: {} }; // no group had a signal
+  const batch = toTurnBatch(trajectories, advantages, kl_beta > 0);
+  if (batch.prompt_ids.length === 0) return { skipped: false, metrics: {} }; // no group had a signal, no leash pulls
   const { logprobs: reference_logprobs } = await computeLogprobs(reference, batch, { temperature });
   batch.columns.reference_logprobs = reference_logprobs;
 
@@ -202,7 +217,10 @@ async function takeStep(
   const result = await lossAndGradients(model, batch, loss, { temperature });
   const rate = learningRateFactor(step, options);
   const update = await optimizer.apply(result.gradients, rate);
-  return { skipped: update.skipped, metrics: updateMetrics(result, update, batch, rate) };
+  return {
+    skipped: update.skipped,
+    metrics: updateMetrics(result, update, batch, { rate, klWeight: kl_beta / divisor }),
+  };
 }
 
 /** Linear warm-up, then constant, then linear towards 0: what is left of the noise of sampled gradients averages out. */
@@ -215,12 +233,16 @@ export function learningRateFactor(
   return warmup * decay;
 }
 
-/** Rows of all turns whose advantage is not zero; a turn without a signal would only cost time. */
-function toTurnBatch(trajectories: readonly Trajectory[], advantages: readonly (readonly number[])[]): TurnBatch {
+/** Rows of all turns; without a KL term (`hasLeash`), of those whose advantage is not zero: the others have no gradient. */
+function toTurnBatch(
+  trajectories: readonly Trajectory[],
+  advantages: readonly (readonly number[])[],
+  hasLeash: boolean,
+): TurnBatch {
   const rows = trajectories.flatMap(({ turns }, i) =>
     turns.map((turn, t) => ({ completion: turn.completion, advantage: advantages[i]![t]! })),
   );
-  const kept = rows.filter(({ advantage }) => advantage !== 0);
+  const kept = hasLeash ? rows : rows.filter(({ advantage }) => advantage !== 0);
   return {
     prompt_ids: kept.map(({ completion }) => completion.prompt_ids),
     completion_ids: kept.map(({ completion }) => completion.completion_ids),
@@ -257,21 +279,22 @@ function updateMetrics(
   { loss, logprobs, entropies }: LossResult,
   { grad_norm }: StepResult,
   { columns }: TurnBatch,
-  rate: number,
+  { rate, klWeight }: { rate: number; klWeight: number },
 ): Record<string, number> {
   const toReference = differences(columns.reference_logprobs, logprobs);
-  const metrics = {
-    'loss/policy': loss,
+  const k3 = toReference.map((difference) => Math.expm1(difference) - difference);
+  const klLoss = klWeight * k3.reduce((sum, value) => sum + value, 0);
+  return onlyFinite({
+    'loss/policy': loss - klLoss,
+    'loss/kl': klLoss,
     'policy/entropy': mean(entropies.flat()),
     'policy/kl_k1': -mean(toReference),
-    'policy/kl_k3': mean(toReference.map((difference) => Math.expm1(difference) - difference)),
+    'policy/kl_k3': mean(k3),
     // How far training sees another policy than the one that acted, nats.
-    'policy/logprob_gap': Math.max(...differences(columns.sampled_logprobs, logprobs).map(Math.abs)),
+    'policy/logprob_gap': differences(columns.sampled_logprobs, logprobs).reduce((a, b) => Math.max(a, Math.abs(b)), 0),
     'optim/grad_norm': grad_norm,
     'optim/lr_factor': rate,
-  };
-  // A figure that is not finite is the sign of a skipped update and has no place in the log.
-  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+  });
 }
 
 /** a - b, token by token. */

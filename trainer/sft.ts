@@ -88,7 +88,7 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
     const { loss, update } = await takeStep(parts, batch, lrFactor, settings.word_weight);
     const metrics: Record<string, number> = {
       'loss/sft': loss,
-      'optim/lr': lrFactor,
+      'optim/lr_factor': lrFactor,
       'optim/grad_norm': update.grad_norm,
       'optim/skipped_steps': parts.optimizer.skipped_steps,
       'perf/tensors': tf.memory().numTensors,

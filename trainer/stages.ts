@@ -27,18 +27,32 @@ import { createSampler } from './sample.ts';
 import { runSft, SFT_START, SftSettings, type SftState } from './sft.ts';
 import { teach, trainingFamilies } from './teach.ts';
 import { trainTokenizer } from './tokenizer.ts';
-import type { Workspace } from './workspace.ts';
+import { onlyFinite } from './statistics.ts';
+import { Interrupted, type Workspace } from './workspace.ts';
 
 const Count = z.number().int().positive();
 const Share = z.number().min(0).max(1);
 const Levels = z.array(Level).min(1);
 
-/** Measures a stage; a stage that was cut off adds up over its parts. */
-async function timed<T>(ws: Workspace, stage: string, step: number, work: () => Promise<T>): Promise<T> {
+/**
+ * Measures a part of a stage, the one that began at `step`; the parts of a stage that was cut off add up. `mark` logs the
+ * time so far, for parts that may end without notice.
+ */
+async function timed<T>(
+  ws: Workspace,
+  stage: string,
+  step: number,
+  work: (mark: () => void) => Promise<T>,
+): Promise<T> {
   const startedMs = performance.now();
-  const result = await work();
-  ws.store.recordMetrics(ws.run.run_id, stage, step, { 'time/stage_s': (performance.now() - startedMs) / 1000 });
-  return result;
+  const mark = (): void => {
+    ws.store.recordMetrics(ws.run.run_id, stage, step, { 'time/stage_s': (performance.now() - startedMs) / 1000 });
+  };
+  try {
+    return await work(mark);
+  } finally {
+    mark();
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------- teach
@@ -61,7 +75,7 @@ export async function teachStage(ws: Workspace, settings: TeachSettings & { seed
     ws.progress.start('teach', settings.tasks, 'tasks');
     const options = { ...settings, run_id: ws.run.run_id, reward: settings.teacher_reward };
     const { examples } = await teach(ws.client, ws.store, options, (done, metrics) => {
-      ws.checkStop();
+      if (ws.shouldStop()) throw new Interrupted(`${done} tasks`);
       ws.progress.update(done, metrics);
     });
     writeDataset(file, examples);
@@ -86,7 +100,11 @@ export const SftStageSettings = SftSettings.omit({ seed: true }).extend({
 });
 export type SftStageSettings = z.output<typeof SftStageSettings>;
 
-/** Trains the tiny model from nothing on the examples. @returns the checkpoint's folder */
+/**
+ * Trains the tiny model from nothing on the examples.
+ * @returns the checkpoint's folder
+ * @throws CheckpointError, Interrupted; Error where no examples are left to train on or gradients stay non-finite
+ */
 export async function sftStage(
   ws: Workspace,
   backend: Backend,
@@ -108,17 +126,17 @@ export async function sftStage(
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
   ws.store.deleteAfter(ws.run.run_id, 'sft', start.optimizer_step);
 
-  await timed(ws, 'sft', start.optimizer_step, async () => {
+  await timed(ws, 'sft', start.optimizer_step, async (mark) => {
     ws.progress.start('sft', settings.max_tokens, 'tokens', start.tokens);
-    const validation = examples.slice(0, settings.validation);
-    const train = examples.slice(settings.validation);
-    const parts = { model, tokenizer, optimizer, examples: train, validation };
+    const parts = { model, tokenizer, optimizer, ...splitExamples(examples, settings) };
     const onStep = async (state: SftState, metrics: Readonly<Record<string, number>>): Promise<void> => {
-      ws.store.recordMetrics(ws.run.run_id, 'sft', state.optimizer_step, finite(metrics));
+      ws.store.recordMetrics(ws.run.run_id, 'sft', state.optimizer_step, onlyFinite(metrics));
       ws.progress.update(state.tokens, { loss: metrics['loss/sft']! });
+      const isStopped = !state.is_finished && ws.shouldStop();
       const isDue = state.is_finished || state.optimizer_step % settings.sft_checkpoint_every === 0;
-      if (isDue) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
-      if (!state.is_finished) ws.checkStop();
+      if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
+      if (isDue) mark();
+      if (isStopped) throw new Interrupted(`step ${state.optimizer_step}`);
     };
     await runSft({ ...parts, onStep }, settings, start);
     ws.progress.finish();
@@ -128,9 +146,13 @@ export async function sftStage(
   return folder;
 }
 
-/** Drops figures that are not finite: they are the sign of a skipped update and have no place in the log. */
-function finite(metrics: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+/** Validation examples of all families, drawn by the seed, and the rest to train on. */
+function splitExamples(examples: readonly Example[], { seed, validation }: SftStageSettings & { seed: number }) {
+  if (examples.length <= validation) {
+    throw new Error(`${examples.length} examples, of which --validation ${validation} leaves none to train on`);
+  }
+  const shuffled = createRng(hash64('sft.validation', seed)).shuffle(examples);
+  return { validation: shuffled.slice(0, validation), examples: shuffled.slice(validation) };
 }
 
 // ------------------------------------------------------------------------------------------------------------ reinforce
@@ -168,11 +190,15 @@ export type ReinforceSettings = z.output<typeof ReinforceSettings>;
 const REINFORCE_START: ReinforceState = {
   optimizer_step: 0,
   env_steps: 0,
-  moving_mean: undefined,
+  moving_means: [],
   skipped_in_a_row: 0,
 };
 
-/** Improves the policy of a checkpoint. @returns the folder of the improved one */
+/**
+ * Improves the policy of a checkpoint.
+ * @returns the folder of the improved one
+ * @throws CheckpointError, Interrupted, the client's errors; Error where gradients stay non-finite
+ */
 export async function reinforceStage(
   ws: Workspace,
   backend: Backend,
@@ -190,7 +216,7 @@ export async function reinforceStage(
   ws.store.deleteAfter(ws.run.run_id, 'reinforce', state.optimizer_step);
 
   if (state.optimizer_step < settings.steps) {
-    await timed(ws, 'reinforce', state.optimizer_step, async () => {
+    await timed(ws, 'reinforce', state.optimizer_step, async (mark) => {
       ws.progress.start('reinforce', settings.steps, 'steps', state.optimizer_step);
       const parts = {
         ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
@@ -199,8 +225,10 @@ export async function reinforceStage(
           ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']! });
           const isLast = now.optimizer_step === settings.steps;
           const isDue = isLast || now.optimizer_step % settings.rl_checkpoint_every === 0;
-          if (isDue) await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
-          if (!isLast) ws.checkStop();
+          const isStopped = !isLast && ws.shouldStop();
+          if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
+          if (isDue) mark();
+          if (isStopped) throw new Interrupted(`step ${now.optimizer_step}`);
         },
       };
       const families = await trainingFamilies(ws.client);
@@ -263,7 +291,10 @@ export interface Contender {
   plays: { checkpoint: string } | { flaw_rate: number };
 }
 
-/** All contenders on the same tasks; every episode goes to the log. */
+/**
+ * All contenders on the same tasks; every episode goes to the log.
+ * @throws CheckpointError, Interrupted, the client's errors
+ */
 export async function evaluateStage(
   ws: Workspace,
   backend: Backend,
@@ -278,7 +309,7 @@ export async function evaluateStage(
     for (const { name, plays } of contenders) {
       const before = evaluations.length * taskIds.length;
       const onProgress = (done: number): void => {
-        ws.checkStop();
+        if (ws.shouldStop()) throw new Interrupted(`${before + done} episodes`);
         ws.progress.update(before + done);
       };
       const evaluation = await withPolicy(backend, plays, settings, (policy) =>

@@ -37,3 +37,8 @@ export function pairedDifference(a: readonly number[], b: readonly number[]): Pa
   const error = standardError(differences);
   return { mean: centre, standard_error: error, z: error === 0 ? Math.sign(centre) * 1e9 : centre / error };
 }
+
+/** Figures that are finite; one that is not is the sign of a skipped update and has no place in the log. */
+export function onlyFinite(metrics: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+}

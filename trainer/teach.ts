@@ -12,6 +12,7 @@ import { createRng, hash64 } from '../schemas/seed.ts';
 import { FAMILIES, type Family, type Level, type PublicTask } from '../schemas/task.ts';
 import type { Example } from './dataset.ts';
 import { toFirstPrompt } from './prompt.ts';
+import { scoreCompletions } from './score.ts';
 import { createScriptedTeacher } from './teacher/scripted.ts';
 
 export interface TeachOptions {
@@ -39,7 +40,7 @@ export interface TeachResult {
   kept_reward: number;
 }
 
-/** Tasks listed in one request; with `samples` completions each they stay under the batch limit of /score. */
+/** Tasks listed in one request. */
 const PAGE = 250;
 
 /** @throws Error where nothing survives, since SFT would have nothing to learn from. */
@@ -64,7 +65,10 @@ export async function teach(
       examples.push(...toExamples(tasks, samples));
       addTotals(totals, samples);
       done += tasks.length;
-      onProgress(done, { reward: totals.reward / totals.proposed, kept: totals.kept / totals.proposed });
+      onProgress(Math.min(done, options.tasks), {
+        reward: totals.reward / totals.proposed,
+        kept: totals.kept / totals.proposed,
+      });
     }
   }
   if (examples.length === 0) {
@@ -96,11 +100,8 @@ async function proposeAndScore(
     const completions = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, options.samples);
     return completions.map((completion, sample) => ({ task, teacher, completion, sample }));
   });
-  const answer = await client.score({
-    completions: proposals.map((proposal) => proposal.completion),
-    context: { task_id: proposals.map((proposal) => proposal.task.task_id) },
-    reward: options.reward,
-  });
+  const items = proposals.map(({ task, completion }) => ({ task_id: task.task_id, completion }));
+  const scored = await scoreCompletions(client, items, options.reward);
   const samples = proposals.map(({ task, teacher, completion, sample }, i) => ({
     task_id: task.task_id,
     prompt: task.prompt,
@@ -109,9 +110,7 @@ async function proposeAndScore(
     sample,
     completion,
     reward_preset: options.reward,
-    reward: answer.rewards[i]!,
-    components: answer.components[i]!,
-    errors: answer.errors[i]!,
+    ...scored[i]!,
     accepted: false,
   }));
   return selectSurvivors(samples, options);
@@ -161,9 +160,10 @@ function addTotals(
   samples: readonly TeacherSampleRecord[],
 ): void {
   for (const { reward, accepted } of samples) {
+    if (reward === null) continue; // not scored: neither good nor bad
     totals.proposed += 1;
-    totals.reward += reward ?? 0;
+    totals.reward += reward;
     if (accepted) totals.kept += 1;
-    if (accepted) totals.kept_reward += reward ?? 0;
+    if (accepted) totals.kept_reward += reward;
   }
 }

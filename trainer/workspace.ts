@@ -34,8 +34,8 @@ export interface Workspace {
   run: RunFolder;
   progress: Progress;
   out: (line: string) => void;
-  /** Throws once the user asked to stop. */
-  checkStop: () => void;
+  /** Whether the user asked to stop: keep what is done, then `throw new Interrupted(...)`. */
+  shouldStop: () => boolean;
 }
 
 interface WorkspaceSettings {
@@ -44,6 +44,14 @@ interface WorkspaceSettings {
   runs: string;
   run_id?: string | undefined;
   seed: number;
+}
+
+/** The user asked to stop, and what was done is kept. */
+export class Interrupted extends Error {
+  readonly code = 'interrupted';
+  constructor(where: string) {
+    super(`interrupted at ${where}; the same command goes on from there`);
+  }
 }
 
 /**
@@ -81,13 +89,11 @@ async function inRun(
   work: (workspace: Workspace) => Promise<Record<string, unknown>>,
 ): Promise<void> {
   const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
-  const checkStop = (): void => {
-    context.signal.throwIfAborted();
-  };
+  const shouldStop = (): boolean => context.signal.aborted;
   try {
     const client = createClient({ url: server.url });
     const { progress, out } = context;
-    const summary = await work({ url: server.url, client, store, run, progress, out, checkStop });
+    const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop });
     run.writeSummary(summary);
     store.finishRun(run.run_id, 'done', summary);
   } catch (error) {

@@ -58,7 +58,7 @@ describe('computeTurnAdvantages', () => {
 
   test('a turn is compared by its return to go with the same turn of its group', () => {
     const trajectories = [episode('a', [0.2, 0.4]), episode('a', [0.4]), episode('b', [0.9]), episode('b', [0.1])];
-    const advantages = computeTurnAdvantages(trajectories, options, undefined);
+    const advantages = computeTurnAdvantages(trajectories, options);
     [[0.1, 0], [-0.1], [0.4], [-0.4]].forEach((expected, i) => {
       expected.forEach((value, turn) => {
         expect(advantages[i]![turn]).toBeCloseTo(value, 12);
@@ -67,10 +67,7 @@ describe('computeTurnAdvantages', () => {
   });
 
   test('a group whose episodes all return the same gives exact zeros', () => {
-    expect(computeTurnAdvantages([episode('a', [0.3]), episode('a', [0.1 + 0.2])], options, undefined)).toEqual([
-      [0],
-      [0],
-    ]);
+    expect(computeTurnAdvantages([episode('a', [0.3]), episode('a', [0.1 + 0.2])], options)).toEqual([[0], [0]]);
   });
 });
 
@@ -111,7 +108,7 @@ describe('one update in the environment', () => {
         },
       };
     };
-    const state = { optimizer_step: 0, env_steps: 0, moving_mean: undefined, skipped_in_a_row: 0 };
+    const state = { optimizer_step: 0, env_steps: 0, moving_means: [], skipped_in_a_row: 0 };
     const onStep = () => Promise.resolve();
     await reinforce({ client, store, model, reference: before, optimizer, createPolicy, onStep }, state, options);
 

@@ -22,7 +22,7 @@ import {
   teachStage,
   TeachSettings,
 } from '../../trainer/stages.ts';
-import type { Workspace } from '../../trainer/workspace.ts';
+import { Interrupted, type Workspace } from '../../trainer/workspace.ts';
 
 const SEED = 3;
 const teachSettings = { ...TeachSettings.parse({ tasks: 64 }), seed: SEED };
@@ -63,9 +63,9 @@ function createWorkspace(run_id: string, stopAt = Infinity): Workspace {
   return {
     ...{ url: 'http://in.process', client, store, run, out: nothing },
     progress: { plan: nothing, start: nothing, update: nothing, finish: nothing },
-    checkStop: () => {
+    shouldStop: () => {
       chances += 1;
-      if (chances === stopAt) throw new Error('stopped');
+      return chances === stopAt;
     },
   };
 }
@@ -140,10 +140,12 @@ describe('a run', () => {
     async (at) => {
       const run_id = `stopped-${at}`;
       const examples = readDataset(whole.run.file('dataset.jsonl'));
-      await expect(sftStage(createWorkspace(run_id, at), backend, examples, sftSettings)).rejects.toThrow('stopped');
+      await expect(sftStage(createWorkspace(run_id, at), backend, examples, sftSettings)).rejects.toThrow(Interrupted);
       const sft = await sftStage(createWorkspace(run_id), backend, examples, sftSettings);
       if (at < 4) {
-        await expect(reinforceStage(createWorkspace(run_id, at), backend, sft, rlSettings)).rejects.toThrow('stopped');
+        await expect(reinforceStage(createWorkspace(run_id, at), backend, sft, rlSettings)).rejects.toThrow(
+          Interrupted,
+        );
       }
       await reinforceStage(createWorkspace(run_id), backend, sft, rlSettings);
       for (const stage of ['sft', 'rl']) {
@@ -153,6 +155,7 @@ describe('a run', () => {
       for (const stage of ['sft', 'reinforce']) {
         const name = stage === 'sft' ? 'loss/sft' : 'episode/return';
         expect(store.metric(run_id, stage, name)).toEqual(store.metric('whole', stage, name));
+        expect(store.metric(run_id, stage, 'time/stage_s').length).toBeGreaterThan(0);
       }
       expect(store.episodes({ run_id, stage: 'reinforce' })).toHaveLength(4 * 2 * 3);
     },

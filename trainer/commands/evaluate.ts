@@ -1,10 +1,11 @@
 /** `canvas-gym evaluate`: policies on the same unseen tasks, scored under every preset. */
-import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
+import { CheckpointError, hasCheckpoint } from '../checkpoint.ts';
 import { toRow } from '../evaluate.ts';
 import { evaluateStage, EvaluateSettings, type Contender } from '../stages.ts';
 import { toRewardTable } from '../table.ts';
+import { DEFAULT_TEACHER_OPTIONS } from '../teacher/scripted.ts';
 import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 export const command = defineCommand({
@@ -19,18 +20,21 @@ export const command = defineCommand({
       .default(['teacher'])
       .describe('teacher, or folders of checkpoints, separated by commas'),
   }),
-  run: (settings, context) =>
-    withWorkspace('evaluate', settings, context, async (ws) => {
+  run: async (settings, context) => {
+    const contenders = settings.policies.map(toContender);
+    await withWorkspace('evaluate', settings, context, async (ws) => {
       const backend = await openBackend(ws, settings);
-      const evaluations = await evaluateStage(ws, backend, settings.policies.map(toContender), settings);
+      const evaluations = await evaluateStage(ws, backend, contenders, settings);
       const rows = evaluations.map(toRow);
       for (const line of toRewardTable(rows)) ws.out(line);
       return { rewards: rows };
-    }),
+    });
+  },
 });
 
-/** The teacher's proposals carry their usual faults; a checkpoint is named by its run and folder. */
+/** The teacher answers with its usual faults; a checkpoint is called by its folder. */
 function toContender(policy: string): Contender {
-  if (policy === 'teacher') return { name: 'teacher', plays: { flaw_rate: 0.25 } };
-  return { name: `${basename(dirname(policy))}/${basename(policy)}`, plays: { checkpoint: policy } };
+  if (policy === 'teacher') return { name: policy, plays: DEFAULT_TEACHER_OPTIONS };
+  if (!hasCheckpoint(policy)) throw new CheckpointError(`there is no checkpoint at ${policy}`);
+  return { name: policy, plays: { checkpoint: policy } };
 }

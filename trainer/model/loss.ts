@@ -174,8 +174,8 @@ export function weightedLoss(normaliser: number): LossFunction {
 
 /**
  * beta * sum(k3) / normaliser with k3 = exp(ref - lp) - (ref - lp) - 1 >= 0, an unbiased estimate of KL(policy ||
- * reference) for tokens sampled from the policy (Schulman, "Approximating KL divergence", 2020). Column
- * `reference_logprobs`.
+ * reference) for tokens sampled from the policy (Schulman, "Approximating KL divergence", 2020). Its expected gradient is
+ * that of KL(reference || policy) (Tang, Munos 2025, arXiv 2506.09477). Column `reference_logprobs`.
  */
 export function klLoss(beta: number, normaliser: number): LossFunction {
   return ({ logprobs, column }) => {

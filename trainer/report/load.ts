@@ -9,7 +9,8 @@
 import type { Client } from '../../clients/ts/index.ts';
 import type { Episode, Run, Step, Store } from '../../clients/store/index.ts';
 import { PRESETS, type Components, type Preset } from '../../schemas/reward.ts';
-import { hasNoErrors, isValidJson, type EvaluationRow } from '../evaluate.ts';
+import { hasNoErrors, isValidJson, PLAYED_PRESET, type EvaluationRow } from '../evaluate.ts';
+import { scoreCompletions } from '../score.ts';
 import { mean, pairedDifference, standardError } from '../statistics.ts';
 import type { Comparison, Curve, Drawing, EpisodeFacts, EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
 import { repeatCommands } from './repeat.ts';
@@ -17,11 +18,10 @@ import { repeatCommands } from './repeat.ts';
 const COMPARISONS = 6;
 const EPISODES = 6;
 const STAGES = ['teach', 'sft', 'reinforce', 'evaluate'];
-const PLAYED_PRESET: Preset = 'graded';
 
 /** An evaluation episode with its last step, which holds the final canvas. */
 interface Played {
-  episode: Episode & { episode_return: number };
+  episode: Episode & { episode_return: number; task_id: string };
   step: Step;
 }
 
@@ -102,10 +102,10 @@ function readPolicies(store: Store, run_id: string): PolicyEpisodes[] {
     const page = store.episodes({ run_id, stage: 'evaluate', after });
     for (const episode of page) {
       const step = store.steps(episode.episode_id).at(-1);
-      const { episode_return, reward_preset } = episode;
-      if (step === undefined || episode_return === null || reward_preset !== PLAYED_PRESET) continue;
+      const { episode_return, reward_preset, task_id } = episode;
+      if (!step || episode_return === null || task_id === null || reward_preset !== PLAYED_PRESET) continue;
       const group = groups.get(episode.policy_version) ?? [];
-      groups.set(episode.policy_version, [...group, { episode: { ...episode, episode_return }, step }]);
+      groups.set(episode.policy_version, [...group, { episode: { ...episode, episode_return, task_id }, step }]);
     }
     const end = page.at(-1);
     if (end === undefined) break;
@@ -158,18 +158,13 @@ function byPreset<T>(value: (preset: Preset) => T): Record<Preset, T> {
 
 /** Rewards of the episodes under every preset; those under graded stand in the log. */
 async function scoreAll(client: Client, played: readonly Played[]): Promise<Record<Preset, number[]>> {
-  const request = {
-    completions: played.map(({ step }) => step.action),
-    prompts: played.map(({ episode }) => episode.prompt),
-    context: { task_id: played.map(({ episode }) => episode.task_id) },
-  };
+  const items = played.map(({ episode, step }) => ({ task_id: episode.task_id, completion: step.action }));
   const scores = await Promise.all(
-    PRESETS.map(async (reward) => {
-      if (reward === PLAYED_PRESET) return [reward, played.map(returnOf)] as const;
-      const { rewards } = await client.score({ ...request, reward });
-      const scored = rewards.filter((value) => value !== null);
-      if (scored.length < rewards.length) throw new Error(`the server could not score every episode under ${reward}`);
-      return [reward, scored] as const;
+    PRESETS.map(async (preset) => {
+      if (preset === PLAYED_PRESET) return [preset, played.map(returnOf)] as const;
+      const rewards = (await scoreCompletions(client, items, preset)).flatMap(({ reward }) => reward ?? []);
+      if (rewards.length < items.length) throw new Error(`the server could not score every episode under ${preset}`);
+      return [preset, rewards] as const;
     }),
   );
   return Object.fromEntries(scores) as Record<Preset, number[]>;
@@ -203,7 +198,7 @@ async function toComparisons(client: Client, policies: readonly PolicyEpisodes[]
   const chosen = [...families.values()].slice(0, COMPARISONS);
   return Promise.all(
     chosen.map(async (all) => ({
-      task_id: all[0]!.episode.task_id ?? '',
+      task_id: all[0]!.episode.task_id,
       prompt: all[0]!.episode.prompt,
       drawings: await Promise.all(all.map((played) => toDrawing(client, played))),
     })),
