@@ -3,7 +3,8 @@
  *
  * Compared with OpenEnv's own server around the same rules, in its fastest form (`openenv/server.py`), where its virtual
  * environment exists (`npm run bench:setup`): then the rounds of the two alternate. Otherwise the figure is quoted that was
- * measured on a machine of this size before, and the table says so.
+ * measured on a machine of this size before, and the table says so. `step_c32_workers2` is the same with `--workers 2`, which
+ * a server without sessions can do; both cores are then shared with the load generator.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,21 +74,26 @@ const medianOf = (results: readonly LoadResult[], key: keyof LoadResult): number
 
 export async function stepC32(options: { rounds: number; seconds: number }): Promise<Row[]> {
   const servers: ServerProcess[] = [];
-  const sides: Side[] = [];
+  const start = async (who: string, server: Promise<ServerProcess>, body: Body): Promise<Side> => {
+    servers.push(await server);
+    return side(who, await server, body);
+  };
   try {
-    servers.push(await startCompiled());
-    if (existsSync(OPENENV_PYTHON)) servers.push(await startOpenenv());
-    const [ours, openenv] = servers;
-    if (ours !== undefined) sides.push(await side('POST /step', ours, ourBody));
-    if (openenv !== undefined) sides.push(await side('OpenEnv /step', openenv, openenvBody));
-    for (let round = 0; round < options.rounds; round++) for (const each of sides) await measure(each, options.seconds);
+    const ours = await start('POST /step', startCompiled(), ourBody);
+    const two = await start('POST /step of two workers', startCompiled('--workers', '2'), ourBody);
+    const openenv = existsSync(OPENENV_PYTHON) ? await start('OpenEnv /step', startOpenenv(), openenvBody) : undefined;
+    for (let round = 0; round < options.rounds; round++) {
+      for (const each of [ours, openenv, two]) if (each) await measure(each, options.seconds);
+    }
+    return rows(ours.results, two.results, openenv?.results);
   } finally {
     for (const server of servers) await server.stop();
   }
-  return rows(sides[0]?.results ?? [], sides[1]?.results);
 }
 
-function rows(ours: readonly LoadResult[], openenv: readonly LoadResult[] | undefined): Row[] {
+type Results = readonly LoadResult[];
+
+function rows(ours: Results, two: Results, openenv: Results | undefined): Row[] {
   const reference = (key: keyof typeof QUOTED): number =>
     openenv === undefined ? QUOTED[key] : medianOf(openenv, key);
   const source =
@@ -97,5 +103,12 @@ function rows(ours: readonly LoadResult[], openenv: readonly LoadResult[] | unde
     row('step_c32', medianOf(ours, 'per_s'), 'requests/s', reference('per_s'), `${source}; ${cpu}`),
     row('step_c32_p50', medianOf(ours, 'p50_ms'), 'ms', reference('p50_ms'), source),
     row('step_c32_p99', medianOf(ours, 'p99_ms'), 'ms', reference('p99_ms'), source),
+    row(
+      'step_c32_workers2',
+      medianOf(two, 'per_s'),
+      'requests/s',
+      reference('per_s'),
+      `${source}, whose sessions need one process`,
+    ),
   ];
 }

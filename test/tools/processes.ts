@@ -65,10 +65,10 @@ export async function runJson(command: string, args: readonly string[]): Promise
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** The server as a user installs it: the compiled command line (`npm run build` first), one process, defaults. */
-export async function startCompiled(): Promise<ServerProcess> {
+/** The server as a user installs it: the compiled command line (`npm run build` first), defaults but for `flags`. */
+export async function startCompiled(...flags: string[]): Promise<ServerProcess> {
   const port = await freePort();
-  return startProcess(process.execPath, ['dist/clients/cli/main.js', 'serve', '--port', String(port)], port);
+  return startProcess(process.execPath, ['dist/clients/cli/main.js', 'serve', '--port', String(port), ...flags], port);
 }
 
 /** The server of this checkout, from the sources. */
