@@ -113,12 +113,14 @@ export const ScoreRequest = z.strictObject({
   prompts: z.array(PromptSchema).max(MAX_BATCH).optional(),
   completions: z.array(CompletionSchema).max(MAX_BATCH),
   context: z
-    .strictObject({
+    .looseObject({
       task_id: z.array(TaskId.nullable()).max(MAX_BATCH).optional(),
       task: z.array(InlineTask.nullable()).max(MAX_BATCH).optional(),
     })
     .optional()
-    .describe('Columns as long as completions; where an item is null its prompt is used'),
+    .describe(
+      'Columns as long as completions; where an item is null its prompt is used. Other columns a trainer sends along are ignored',
+    ),
   reward: RewardPreset,
   action_set: ActionSet.optional(),
 });
