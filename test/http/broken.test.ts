@@ -5,6 +5,7 @@ import { createApp, type AppOptions } from '../../server/app.ts';
 import { reset, step } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
 import { render } from '../../server/render/index.ts';
+import { RenderError } from '../../server/render/png.ts';
 import { draw, drawOptions, scoreFinite } from '../../server/scoring.ts';
 import { createApi, type Api } from './support.ts';
 
@@ -36,6 +37,13 @@ test.each([
   expect(answer.text).not.toContain('1234');
   expect(log.join()).toContain('password 1234');
   expect((await api.get('/health')).status).toBe(200);
+});
+
+test('too many pictures at a time: 503 with a time to come back, and no fault', async () => {
+  const { api, log } = withFault({ render: () => Promise.reject(new RenderError('render_busy', 'busy')) });
+  const { status, headers, json } = await api.post('/render', { actions: [], format: 'png' });
+  expect([status, headers.get('retry-after'), json]).toMatchObject([503, '1', { error: { code: 'overloaded' } }]);
+  expect(log).toEqual([]);
 });
 
 test('a result that is not finite is a fault, never a null in its place (C08)', () => {

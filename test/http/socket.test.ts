@@ -135,6 +135,16 @@ describe('rough clients', () => {
     expect(metrics).not.toMatch(/status="50\d"/);
   });
 
+  test('a connection that rests longer than a request may take is still good', async () => {
+    const socket = await open(server.port);
+    const said = readAll(socket);
+    socket.write(request(STEP));
+    await sleep(2500);
+    socket.write(request(STEP).replace('host: x', 'host: x\r\nconnection: close'));
+    expect((await said).match(/HTTP\/1.1 200/g)).toHaveLength(2);
+    expect(await said).toMatch(/keep-alive: timeout=75\r\n/i);
+  });
+
   test('requests that follow each other on one connection, some sent before the answer', async () => {
     const socket = await open(server.port);
     const said = readAll(socket);
@@ -186,10 +196,16 @@ interface Served {
   said: () => string;
 }
 
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) if (child.exitCode === null) child.kill('SIGKILL'); // a test failed before its end
+});
+
 /** `canvas-gym serve` from the sources, in a process of its own. */
 async function serve(...flags: string[]): Promise<Served> {
   const args = ['--import', 'tsx', 'clients/cli/main.ts', 'serve', '--port', '0', ...flags];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
   while (!said.includes('states')) {
