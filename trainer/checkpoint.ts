@@ -118,7 +118,7 @@ export function loadCheckpoint(folder: string, backend: Backend): LoadedCheckpoi
       return parse(readFileSync(join(place, name)));
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
-      throw new CheckpointError(`${join(place, name)}: ${cause}`, { cause: error });
+      throw new CheckpointError(`${join(place, name)}: ${cause}; remove ${place} to begin anew`, { cause: error });
     }
   };
   const readJson = <T>(name: string, schema: z.ZodType<T>): T =>

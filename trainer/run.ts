@@ -95,7 +95,7 @@ function readConfig(folder: string): RunConfig | undefined {
 export function isInUse(folder: string): boolean {
   try {
     const pid = Number(readFileSync(join(folder, 'running.pid'), 'utf8'));
-    if (pid === process.pid) return false;
+    if (!(pid > 0) || pid === process.pid) return false; // empty: its process ended while it wrote the file
     process.kill(pid, 0);
     return true;
   } catch (error) {

@@ -38,6 +38,9 @@ export interface Workspace {
   shouldStop: () => boolean;
 }
 
+/** Repetitions of a request while a run is under way: about a minute and a half, for a server that is started anew. */
+const PATIENT_RETRIES = 20;
+
 interface WorkspaceSettings {
   url?: string | undefined;
   db: string;
@@ -91,7 +94,8 @@ async function inRun(
   const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
   const shouldStop = (): boolean => context.signal.aborted;
   try {
-    const client = createClient({ url: server.url });
+    await createClient({ url: server.url }).health(); // a wrong address fails at once
+    const client = createClient({ url: server.url, retries: PATIENT_RETRIES });
     const { progress, out } = context;
     const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop });
     run.writeSummary(summary);
@@ -109,4 +113,14 @@ export async function openBackend({ out }: Workspace, settings: { backend: Backe
   const backend = await createBackend(settings.backend);
   out(backend.device);
   return backend;
+}
+
+/** How the command line is called here: in a checkout through npm, else as an installed package. */
+export function commandLine(): string {
+  return process.argv[1]?.endsWith('.ts') ? 'npm run canvas-gym --' : 'npx canvas-gym';
+}
+
+/** Says which run this is, and whether it goes on where an earlier process stopped. */
+export function announceRun({ run, url, out }: Workspace): void {
+  out(`run ${run.run_id}${run.resumed ? ' (taken up again)' : ''}, environment ${url}`);
 }

@@ -103,3 +103,10 @@ test('a file is replaced whole, and nothing is left beside it', () => {
   for (const content of ['x'.repeat(100_000), 'short']) writeAtomic(path, content);
   expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['short', ['summary.json']]);
 });
+
+test('an empty running.pid, left by a process that ended while it wrote it, holds nobody off', () => {
+  const root = join(temporaryFolder(), 'runs');
+  const first = openRun(options(root));
+  writeFileSync(first.file('running.pid'), '');
+  expect(codeOf(() => openRun(options(root, { run_id: first.run_id })))).toBe('opened');
+});

@@ -6,7 +6,7 @@ import { toRow } from '../evaluate.ts';
 import { evaluateStage, EvaluateSettings, type Contender } from '../stages.ts';
 import { toRewardTable } from '../table.ts';
 import { DEFAULT_TEACHER_OPTIONS } from '../teacher/scripted.ts';
-import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 export const command = defineCommand({
   name: 'evaluate',
@@ -23,6 +23,7 @@ export const command = defineCommand({
   run: async (settings, context) => {
     const contenders = settings.policies.map(toContender);
     await withWorkspace('evaluate', settings, context, async (ws) => {
+      announceRun(ws);
       const backend = await openBackend(ws, settings);
       const evaluations = await evaluateStage(ws, backend, contenders, settings);
       const rows = evaluations.map(toRow);

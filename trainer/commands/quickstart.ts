@@ -3,8 +3,6 @@
  * against it over HTTP; everything in the log; a report with curves and pictures. Stopped anywhere and started again, it
  * goes on where it was.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { PRESETS } from '../../schemas/reward.ts';
 import { defineCommand } from '../../schemas/settings.ts';
@@ -21,7 +19,15 @@ import {
   TeachSettings,
 } from '../stages.ts';
 import { toRewardTable } from '../table.ts';
-import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS, type Workspace } from '../workspace.ts';
+import {
+  announceRun,
+  BACKEND_SETTING,
+  commandLine,
+  openBackend,
+  withWorkspace,
+  WORKSPACE_SETTINGS,
+  type Workspace,
+} from '../workspace.ts';
 
 const Settings = z.strictObject({
   ...TeachSettings.shape,
@@ -39,7 +45,7 @@ export const command = defineCommand({
   run: (settings, context) =>
     withWorkspace('quickstart', settings, context, async (ws) => {
       ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
-      ws.out(`run ${ws.run.run_id}${ws.run.resumed ? ' (taken up again)' : ''}, environment ${ws.url}`);
+      announceRun(ws);
       const backend = await openBackend(ws, settings);
       const examples = await teachStage(ws, settings);
       const sft = await sftStage(ws, backend, examples, settings);
@@ -74,7 +80,7 @@ function conclude(ws: Workspace, db: string, evaluations: readonly PolicyEvaluat
   const [, sft, rl] = evaluations;
   const difference = comparePolicies(rl!, sft!, 'graded');
   const sign = difference.mean < 0 ? '' : '+';
-  const bin = existsSync(join('node_modules', '.bin', 'canvas-gym')) ? 'npx canvas-gym' : 'npm run canvas-gym --';
+  const bin = commandLine();
   ws.out('');
   for (const line of toRewardTable(evaluations.map(toRow))) ws.out(line);
   ws.out(

@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { reinforceStage, ReinforceSettings } from '../stages.ts';
-import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import {
+  announceRun,
+  BACKEND_SETTING,
+  commandLine,
+  openBackend,
+  withWorkspace,
+  WORKSPACE_SETTINGS,
+} from '../workspace.ts';
 
 export const command = defineCommand({
   name: 'reinforce',
@@ -17,10 +24,11 @@ export const command = defineCommand({
   }),
   run: (settings, context) =>
     withWorkspace('reinforce', settings, context, async (ws) => {
+      announceRun(ws);
       const backend = await openBackend(ws, settings);
       const checkpoint = await reinforceStage(ws, backend, settings.checkpoint, settings);
       ws.out(`checkpoint: ${checkpoint}`);
-      ws.out(`next:       canvas-gym evaluate --policies teacher,${settings.checkpoint},${checkpoint}`);
+      ws.out(`next:       ${commandLine()} evaluate --policies teacher,${settings.checkpoint},${checkpoint}`);
       return { checkpoint };
     }),
 });

@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { readDataset } from '../dataset.ts';
 import { sftStage, SftStageSettings } from '../stages.ts';
-import { BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import {
+  announceRun,
+  BACKEND_SETTING,
+  commandLine,
+  openBackend,
+  withWorkspace,
+  WORKSPACE_SETTINGS,
+} from '../workspace.ts';
 
 export const command = defineCommand({
   name: 'sft',
@@ -15,10 +22,11 @@ export const command = defineCommand({
   }),
   run: (settings, context) =>
     withWorkspace('sft', settings, context, async (ws) => {
+      announceRun(ws);
       const backend = await openBackend(ws, settings);
       const checkpoint = await sftStage(ws, backend, readDataset(settings.dataset), settings);
       ws.out(`checkpoint: ${checkpoint}`);
-      ws.out(`next:       canvas-gym reinforce --checkpoint ${checkpoint}`);
+      ws.out(`next:       ${commandLine()} reinforce --checkpoint ${checkpoint}`);
       return { checkpoint };
     }),
 });

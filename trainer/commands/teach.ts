@@ -1,7 +1,7 @@
 /** `canvas-gym teach`: the teacher's answers to training tasks, scored and filtered, as a dataset for `sft`. */
 import { defineCommand } from '../../schemas/settings.ts';
 import { teachStage, TeachSettings } from '../stages.ts';
-import { withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import { announceRun, commandLine, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 export const command = defineCommand({
   name: 'teach',
@@ -9,9 +9,10 @@ export const command = defineCommand({
   settings: TeachSettings.extend(WORKSPACE_SETTINGS),
   run: (settings, context) =>
     withWorkspace('teach', settings, context, async (ws) => {
+      announceRun(ws);
       const examples = await teachStage(ws, settings);
       ws.out(`dataset: ${ws.run.file('dataset.jsonl')} (${examples.length} examples)`);
-      ws.out(`next:    canvas-gym sft --dataset ${ws.run.file('dataset.jsonl')}`);
+      ws.out(`next:    ${commandLine()} sft --dataset ${ws.run.file('dataset.jsonl')}`);
       return { examples: examples.length };
     }),
 });
