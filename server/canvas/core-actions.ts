@@ -37,7 +37,7 @@ export const createShape: Handler = (action, board, style) => {
   const { x, y, w, h } = action as Record<(typeof BOX)[number], number>;
   const created = { id, shape, x, y, w, h, text: text ?? '' };
   board.shapes.set(id, created);
-  return { type: 'create_shape', ...created };
+  return { type: 'create_shape', id, shape, x, y, w, h, text: created.text };
 };
 
 export const connect: Handler = (action, board, style) => {
@@ -52,7 +52,7 @@ export const connect: Handler = (action, board, style) => {
   if (isFull(board)) return fullFault();
   const arrow = { from, to, text: text ?? '' };
   board.arrows.push(arrow);
-  return { type: 'connect', ...arrow };
+  return { type: 'connect', from, to, text: arrow.text };
 };
 
 function duplicate(id: string, style: Style): Fault {
