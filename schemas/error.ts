@@ -22,6 +22,7 @@ export const ERROR_STATUS = {
   unequal_columns: 422,
   headers_too_large: 431,
   internal: 503,
+  overloaded: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUS;
 

@@ -90,7 +90,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is compressed',
   422: 'A field is missing, unknown or out of range, two fields exclude each other, or columns differ in length',
-  503: 'The server failed; the request may be repeated',
+  503: 'The server failed or is busy; the request may be repeated',
 };
 
 function toResponses(route: Route): ResponsesObject {

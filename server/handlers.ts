@@ -18,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import type { render } from './render/index.ts';
+import { RenderError } from './render/png.ts';
 import { findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
 import { assertCanvas, type Signer } from './state.ts';
@@ -107,10 +108,19 @@ function canvasOf(request: RenderRequest, signer: Signer): { canvas: Canvas; siz
   return { canvas: drawing.apply?.canvas ?? EMPTY_CANVAS };
 }
 
+/** Too many pictures at a time are no fault of the server. */
+function toBusy(error: unknown): never {
+  if (!(error instanceof RenderError && error.code === 'render_busy')) throw error;
+  throw new ApiError('overloaded', 'too many pictures are drawn now; repeat the request later', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
 async function renderCanvas(request: RenderRequest, { signer, environment }: Context): Promise<Raw> {
   const { canvas, size } = canvasOf(request, signer);
   const options = { size: request.canvas_size ?? size };
-  const { content_type, body, missing_glyphs } = await environment.render(canvas, request.format ?? 'svg', options);
+  const rendering = environment.render(canvas, request.format ?? 'svg', options).catch(toBusy);
+  const { content_type, body, missing_glyphs } = await rendering;
   const missing = missing_glyphs.length > 0 ? { 'x-missing-glyphs': String(missing_glyphs.length) } : {};
   return new Raw(content_type, body, missing);
 }

@@ -3,7 +3,7 @@ import type { Canvas, CanvasSize } from '../../schemas/canvas.ts';
 import type { RenderFormat } from '../../schemas/requests.ts';
 import { toExcalidraw } from './excalidraw.ts';
 import { toMermaid } from './mermaid.ts';
-import { toPng } from './png.ts';
+import { toPng, withBoundedText } from './png.ts';
 import { toSvg } from './svg.ts';
 import { toTldraw } from './tldraw.ts';
 
@@ -26,7 +26,7 @@ export async function render(canvas: Canvas, format: RenderFormat, options: Rend
     case 'svg':
       return text('image/svg+xml; charset=utf-8', toSvg(canvas, options));
     case 'png': {
-      const { png, missing_glyphs } = await toPng(toSvg(canvas, options));
+      const { png, missing_glyphs } = await toPng(toSvg(withBoundedText(canvas), options));
       return { content_type: 'image/png', body: png, missing_glyphs };
     }
     case 'tldraw':

@@ -6,7 +6,16 @@ import type { Canvas } from '../../schemas/canvas.ts';
 import { COVERAGE } from '../../server/render/coverage.ts';
 import { missingGlyphs } from '../../server/render/glyphs.ts';
 import { render } from '../../server/render/index.ts';
-import { MAX_PIXELS, MAX_SIDE_PX, RenderError, toPng } from '../../server/render/png.ts';
+import {
+  MAX_DRAWING,
+  MAX_PIXELS,
+  MAX_SIDE_PX,
+  MAX_TEXT_LENGTH,
+  MAX_WAITING,
+  RenderError,
+  toPng,
+  withBoundedText,
+} from '../../server/render/png.ts';
 import { toSvg } from '../../server/render/svg.ts';
 import { encodeRanges, fontFile, fontRanges } from '../tools/font-coverage.ts';
 import { caseCanvas, shape } from './scenes.ts';
@@ -113,6 +122,40 @@ test('a render that takes too long is a render_timeout, and the event loop goes 
   const shapes = Array.from({ length: 400 }, (_, i) => shape(`s${i}`, (i % 20) * 400, Math.floor(i / 20) * 200));
   const svg = toSvg({ shapes, arrows: [] });
   await expect(toPng(svg, { timeout_ms: 1 })).rejects.toMatchObject({ code: 'render_timeout' });
+});
+
+test('labels together are bounded: the longest are cut, all at one length, the others stay', () => {
+  const texts = ['short', 'x'.repeat(30_000), 'y'.repeat(15_000)];
+  const shapes = texts.map((text, i) => shape(`s${i}`, 0, 0, { text }));
+  const arrows = [{ from: 's0', to: 's1', text: 'z'.repeat(15_000) }];
+  const { shapes: cut, arrows: cutArrows } = withBoundedText({ shapes, arrows });
+  const each = Math.floor((MAX_TEXT_LENGTH - 5) / 3) + 1; // with the ellipsis
+  expect([...cut, ...cutArrows].map(({ text }) => text.length)).toEqual([5, each, each, each]);
+  expect(cut[1]!.text.endsWith('x…')).toBe(true);
+  const honest = { shapes: [shape('a', 0, 0, { text: 'w'.repeat(MAX_TEXT_LENGTH) })], arrows: [] };
+  expect(withBoundedText(honest)).toEqual(honest);
+});
+
+test('the worst drawing a canvas can hold takes seconds of work, not minutes', async () => {
+  const shapes = Array.from({ length: 1000 }, (_, i) =>
+    shape(`s${i}`, (i % 40) * 25, Math.floor(i / 40) * 25, { w: 1000, h: 1000, text: 'word '.repeat(190) }),
+  );
+  const before = process.cpuUsage();
+  const svg = toSvg(withBoundedText({ shapes, arrows: [] }));
+  await toPng(svg, { timeout_ms: 60_000 });
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1e6).toBeLessThan(5);
+});
+
+test('pictures beyond those that may wait are turned away, and one that gives up leaves its place', async () => {
+  const svg = toSvg({ shapes: [shape('a', 0, 0)], arrows: [] });
+  const places = MAX_DRAWING + MAX_WAITING;
+  const all = Array.from({ length: places + 1 }, (_, i) => toPng(svg, i < MAX_DRAWING ? {} : { timeout_ms: 60_000 }));
+  await expect(all[places]).rejects.toMatchObject({ code: 'render_busy' });
+  expect(await Promise.all(all.slice(0, places))).toHaveLength(places);
+  const hasty = Array.from({ length: places }, () => toPng(svg, { timeout_ms: 0 }).catch((error: unknown) => error));
+  for (const error of await Promise.all(hasty)) expect(error).toMatchObject({ code: 'render_timeout' });
+  expect((await toPng(svg)).width).toBeGreaterThan(0);
 });
 
 test('an SVG that cannot be drawn is a render_failed', async () => {
