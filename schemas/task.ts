@@ -59,9 +59,15 @@ export const ExpectedEdge = z.strictObject({
 });
 export type ExpectedEdge = z.infer<typeof ExpectedEdge>;
 
+/** Most characters of the labels and aliases of an inline task's nodes and of its allowed extras, all together. */
+export const MAX_LABEL_TEXT = 20_000;
+
 /** Bounded, since matching grows faster than linearly with it. */
 export const Expectation = z.strictObject({
-  nodes: z.array(ExpectedNode).max(200),
+  nodes: z
+    .array(ExpectedNode)
+    .max(200)
+    .describe(`Labels and aliases of an inline task hold at most ${MAX_LABEL_TEXT} characters together`),
   edges: z.array(ExpectedEdge).max(1000),
 });
 export type Expectation = z.infer<typeof Expectation>;

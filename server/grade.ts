@@ -1,4 +1,5 @@
-/** Scoring without an episode: one completion with reasons, or a batch. Pure functions of the request. */
+/** Scoring without an episode: one completion with reasons, or a batch. Answers depend on the request alone. */
+import { setImmediate } from 'node:timers/promises';
 import { EMPTY_CANVAS } from '../schemas/canvas.ts';
 import { toModelOutput, toPromptText } from '../schemas/completion.ts';
 import type { RewardRequest, ScoreRequest } from '../schemas/requests.ts';
@@ -52,22 +53,46 @@ function taskOfItem({ prompts, context }: ScoreRequest, i: number): ScoredTask {
 /** Told of an item that could not be scored, which is a fault of the server. */
 export type ReportFault = (error: unknown) => void;
 
+/** How long a batch may hold the event loop before other requests get their turn. */
+const TURN_MS = 20;
+
+function createBreather(): () => Promise<void> | undefined {
+  let start = performance.now();
+  return () => {
+    if (performance.now() - start < TURN_MS) return undefined;
+    return setImmediate().then(() => {
+      start = performance.now();
+    });
+  };
+}
+
+/** The task of each item; some of the suite take tens of milliseconds to make. */
+async function tasksOf(request: ScoreRequest, breathe: () => Promise<void> | undefined): Promise<ScoredTask[]> {
+  const tasks: ScoredTask[] = [];
+  for (let i = 0; i < request.completions.length; i++) {
+    tasks.push(taskOfItem(request, i));
+    await breathe();
+  }
+  return tasks;
+}
+
 /**
  * Scores a batch, in order. An item whose scoring fails gets null, and the others their rewards.
  * @throws ApiError unequal_columns, invalid_request, unknown_task; nothing is scored then.
  */
-export function score(request: ScoreRequest, report: ReportFault): ScoreResponse {
+export async function score(request: ScoreRequest, report: ReportFault): Promise<ScoreResponse> {
   assertColumns(request);
   const preset = request.reward ?? DEFAULT_PRESET;
   const options = drawOptions(preset, request.action_set ?? 'core');
-  const tasks = request.completions.map((_, i) => taskOfItem(request, i));
+  const breathe = createBreather();
+  const tasks = await tasksOf(request, breathe);
   const answer: ScoreResponse = {
     rewards: [],
     preset: { name: preset, version: PRESET_VERSIONS[preset] },
     components: [],
     errors: [],
   };
-  request.completions.forEach((completion, i) => {
+  for (const [i, completion] of request.completions.entries()) {
     try {
       const result = scoreFinite(tasks[i]!, draw(toModelOutput(completion), START, options), preset);
       answer.rewards.push(result.reward);
@@ -79,6 +104,7 @@ export function score(request: ScoreRequest, report: ReportFault): ScoreResponse
       answer.components.push({});
       answer.errors.push([{ code: 'internal', message: 'the server could not score this completion' }]);
     }
-  });
+    await breathe();
+  }
   return answer;
 }

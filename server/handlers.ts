@@ -172,8 +172,8 @@ export function createHandlers(context: Context): Handlers {
       metrics.countCompletions(answer.preset.name, 1);
       return answer;
     },
-    score: ({ body }) => {
-      const answer = environment.score(body, context.report);
+    score: async ({ body }) => {
+      const answer = await environment.score(body, context.report);
       metrics.countCompletions(answer.preset.name, answer.rewards.length);
       return answer;
     },

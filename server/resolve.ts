@@ -5,6 +5,7 @@ import {
   DEFAULT_CANVAS_SIZE,
   FAMILIES,
   LEVELS,
+  MAX_LABEL_TEXT,
   SPLITS,
   type InlineTask,
   type ScoredTask,
@@ -73,8 +74,21 @@ function assertExpectation({ expect }: InlineTask, place: Place): void {
   }
 }
 
+/** Refuses labels that would take seconds to compare, however few they are. */
+function assertLabelText({ expect, allowed_extras = [] }: InlineTask, place: Place): void {
+  const labels = [
+    ...(expect?.nodes ?? []).flatMap(({ label, aliases = [] }) => [label, ...aliases]),
+    ...allowed_extras,
+  ];
+  const length = labels.reduce((sum, label) => sum + label.length, 0);
+  if (length <= MAX_LABEL_TEXT) return;
+  const message = `labels, aliases and allowed_extras hold at most ${MAX_LABEL_TEXT} characters together, these ${length}`;
+  throw invalidAt([...place, 'expect', 'nodes'], message);
+}
+
 export function resolveInline(inline: InlineTask, place: Place): ResolvedTask {
   assertExpectation(inline, place);
+  assertLabelText(inline, place);
   const { prompt, expect, canvas = DEFAULT_CANVAS_SIZE, direction, allowed_extras } = inline;
   return { scored: { prompt, canvas, expect, direction, allowed_extras }, facts: null, inline };
 }

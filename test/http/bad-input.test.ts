@@ -13,6 +13,7 @@ const COMPLETION =
 const PRESET_NAMES = PRESETS.join(', ');
 const SPLIT_NAMES = SPLITS.join(', ');
 const ONE_ARROW = '{"shapes":[],"arrows":[{"from":"a","to":"b","text":""}]}';
+const LONG_NODES = Array.from({ length: 41 }, (_, i) => ({ id: `${i}`, label: 'x'.repeat(i === 40 ? 1 : 500) }));
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 type Row = readonly [
@@ -244,6 +245,18 @@ const ROWS: readonly Row[] = [
     'invalid_request',
     'body.task.expect.edges[0].from',
     'body.task.expect.edges[0].from: no node has this id',
+  ],
+  [
+    'labels of 20 001 characters',
+    [
+      'POST',
+      '/reward',
+      JSON.stringify({ task: { prompt: 'x', expect: { nodes: LONG_NODES, edges: [] } }, completion: '' }),
+    ],
+    422,
+    'invalid_request',
+    'body.task.expect.nodes',
+    /: labels, aliases and allowed_extras hold at most 20000 characters together, these 20001$/,
   ],
   [
     'a step without an action',

@@ -60,7 +60,7 @@ test('an item of a batch that cannot be scored is null, and the others have thei
   const poison = new Proxy({}, { get: fail });
   const prompts = ['Draw Alpha', 'Draw Beta', 'Draw Gamma'];
   const completions = ['{"actions":[]}', poison as string, 'x'];
-  const answer = score({ prompts, completions, reward: 'weak' }, (error) => log.push(String(error)));
+  const answer = await score({ prompts, completions, reward: 'weak' }, (error) => log.push(String(error)));
   expect(answer.rewards).toEqual([1, null, 0]);
   expect(answer.errors[1]).toEqual([{ code: 'internal', message: 'the server could not score this completion' }]);
   expect(log).toHaveLength(1);

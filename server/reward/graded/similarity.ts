@@ -65,11 +65,28 @@ export function similarity(a: Label, b: Label): number {
   return best < LEAST_SIMILARITY ? 0 : best;
 }
 
-/** 1 - Levenshtein distance / longer length, in UTF-16 units; 0 where the lengths alone put it below 0.6. */
-function editSimilarity(a: string, b: string): number {
+/** 1 - Levenshtein distance / longer length, in UTF-16 units; 0 where lengths or letters alone put it below 0.6. */
+export function editSimilarity(a: string, b: string): number {
   const longer = Math.max(a.length, b.length);
   if (Math.min(a.length, b.length) < LEAST_SIMILARITY * longer) return 0;
+  if (longer >= LONG && 1 - (longer - sharedLetters(a, b)) / longer < LEAST_SIMILARITY) return 0;
   return 1 - distance(a, b) / longer;
+}
+
+/** From here on the distance, which grows with the square of the length, costs more than counting letters. */
+const LONG = 64;
+const COUNTS = new Int32Array(256);
+
+/**
+ * At least the number of code units two texts have in common, in any order: no edit leaves more of the longer one
+ * standing, so the distance is at least its length less this. Letters that are equal modulo 256 count as equal.
+ */
+function sharedLetters(a: string, b: string): number {
+  COUNTS.fill(0);
+  for (let i = 0; i < a.length; i++) COUNTS[a.charCodeAt(i) & 255]!++;
+  let shared = 0;
+  for (let i = 0; i < b.length; i++) if (COUNTS[b.charCodeAt(i) & 255]!-- > 0) shared++;
+  return shared;
 }
 
 /** 2 |A and B| / (|A| + |B|) on two sorted multisets (Dice 1945, Sorensen 1948). */
