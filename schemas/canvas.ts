@@ -20,7 +20,13 @@ export const Arrow = z.strictObject({
 });
 export type Arrow = z.infer<typeof Arrow>;
 
-export const Canvas = z.strictObject({ shapes: z.array(Shape), arrows: z.array(Arrow) });
+/** Most shapes and arrows together on one canvas. One turn cannot reach it; an episode of many turns could. */
+export const MAX_CANVAS_ITEMS = 1000;
+
+export const Canvas = z.strictObject({
+  shapes: z.array(Shape).max(MAX_CANVAS_ITEMS),
+  arrows: z.array(Arrow).max(MAX_CANVAS_ITEMS),
+});
 export type Canvas = z.infer<typeof Canvas>;
 
 /** Size of the drawing area a task gives, canvas pixels. */

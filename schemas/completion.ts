@@ -13,6 +13,9 @@ export interface ChatMessage {
 export type Completion = string | readonly ChatMessage[] | { readonly actions: unknown };
 export type Prompt = string | readonly ChatMessage[];
 
+/** Longest text of a prompt, UTF-16 code units. */
+export const MAX_PROMPT_LENGTH = 32_768;
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -84,7 +87,10 @@ export const CompletionSchema = z
 
 export const PromptSchema = z
   .custom<Prompt>(isPrompt, { error: 'must be a text, or a list of chat messages with one of the role "user"' })
+  .refine((prompt) => toPromptText(prompt).length <= MAX_PROMPT_LENGTH, {
+    error: `must be at most ${MAX_PROMPT_LENGTH} characters long`,
+  })
   .meta({
     description: 'The task in words: a text, or chat messages (the last of the user counts)',
-    anyOf: [{ type: 'string' }, conversationSchema('user')],
+    anyOf: [{ type: 'string', maxLength: MAX_PROMPT_LENGTH }, conversationSchema('user')],
   });

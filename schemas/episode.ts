@@ -1,7 +1,7 @@
 /** Episodes: what an agent is given (observation), what the caller carries from turn to turn (state), how one ends. */
 import { z } from 'zod';
 import { Action, ActionSet } from './action.ts';
-import { Canvas } from './canvas.ts';
+import { Canvas, MAX_CANVAS_ITEMS } from './canvas.ts';
 import { ActionError, Components, Preset } from './reward.ts';
 import { InlineTask } from './task.ts';
 
@@ -54,7 +54,7 @@ export const State = z.strictObject({
   max_turns: z.number().int().min(1),
   turn: z.number().int().min(0),
   canvas: Canvas,
-  selected: z.array(z.string()),
+  selected: z.array(z.string()).max(MAX_CANVAS_ITEMS),
   value: z.number().min(0).max(1).describe('R(canvas) after the last turn, which the next reward is measured against'),
   total_reward: z.number().min(-11).max(1).describe('R less 0.01 for each of at most 1000 turns'),
   stop_reason: StopReason.optional().describe('Present once the episode has ended'),

@@ -1,8 +1,8 @@
 /** Bodies and queries of the HTTP API. Strict: an unknown key is a fault that names the key. */
 import { z } from 'zod';
 import { ActionSet } from './action.ts';
-import { Canvas, CanvasSize } from './canvas.ts';
-import { CompletionSchema, PromptSchema } from './completion.ts';
+import { Canvas, CanvasSize, MAX_CANVAS_ITEMS } from './canvas.ts';
+import { CompletionSchema, MAX_PROMPT_LENGTH, PromptSchema } from './completion.ts';
 import { State } from './episode.ts';
 import { Preset } from './reward.ts';
 import { Family, InlineTask, Level, Split } from './task.ts';
@@ -48,7 +48,7 @@ const FinishReason = z
   .max(40)
   .nullish()
   .describe('Why sampling stopped, as the model server says it; "length" means that the text was cut');
-const InlinePrompt = z.string().max(32_768).describe('A free prompt, without an expected answer');
+const InlinePrompt = z.string().max(MAX_PROMPT_LENGTH).describe('A free prompt, without an expected answer');
 const AnyValue = z.custom<unknown>((value) => value !== undefined, { error: 'Field required' });
 
 export const ResetRequest = z.strictObject({
@@ -133,7 +133,11 @@ export type RenderFormat = z.infer<typeof RenderFormat>;
 export const RenderRequest = z.strictObject({
   state: State.optional(),
   canvas: Canvas.optional(),
-  actions: z.array(AnyValue).optional().describe('Drawn on an empty canvas; faulty ones are left out'),
+  actions: z
+    .array(AnyValue)
+    .max(MAX_CANVAS_ITEMS)
+    .optional()
+    .describe('Drawn on an empty canvas; faulty ones are left out'),
   completion: CompletionSchema.optional(),
   format: RenderFormat.optional().describe('Default svg'),
   canvas_size: CanvasSize.optional().describe('Drawing area, default 1200 x 800, or that of the task in state'),

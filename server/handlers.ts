@@ -21,7 +21,7 @@ import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
 import { findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
-import { assertCanvas, type Signer } from './state.ts';
+import { assertCanvas, assertDrawable, type Signer } from './state.ts';
 import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
 
 /** The pure functions the routes rest on. */
@@ -101,6 +101,7 @@ function canvasOf(request: RenderRequest, signer: Signer): { canvas: Canvas; siz
   }
   if (canvas) {
     assertCanvas(canvas, ['body', 'canvas']);
+    assertDrawable(canvas, ['body', 'canvas']);
     return { canvas };
   }
   const output = completion === undefined ? { actions } : toModelOutput(completion);

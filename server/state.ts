@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Canvas } from '../schemas/canvas.ts';
 import { STATE_VERSION, type State } from '../schemas/episode.ts';
-import { PRESET_VERSIONS } from '../schemas/reward.ts';
+import { PRESET_VERSIONS, PRESETS } from '../schemas/reward.ts';
 import { MAX_CANVAS_ITEMS, MAX_SIDE } from './canvas/limits.ts';
 import { ApiError, invalidAt } from './errors.ts';
 import { SUITE_VERSION } from './tasks/suite.ts';
@@ -62,7 +62,7 @@ export function createSigner(secret: string | undefined): Signer {
 function versionFault(name: string, given: unknown, ours: number): ApiError {
   return new ApiError(
     'state_version',
-    `state.${name} is ${JSON.stringify(given)}, this server has ${ours}; begin anew with /reset`,
+    `state.${name} is ${JSON.stringify(given).slice(0, 60)}, this server has ${ours}; begin anew with /reset`,
     { place: ['body', 'state', name] },
   );
 }
@@ -79,9 +79,21 @@ export function assertStateVersion(body: Readonly<Record<string, unknown>>): voi
   if (suite_version !== undefined && suite_version !== SUITE_VERSION) {
     throw versionFault('suite_version', suite_version, SUITE_VERSION);
   }
-  const ours = (PRESET_VERSIONS as Record<string, number | undefined>)[String(reward)];
+  const preset = PRESETS.find((name) => name === reward);
   const given = (state as Record<string, unknown>)['reward_version'];
-  if (ours !== undefined && given !== undefined && given !== ours) throw versionFault('reward_version', given, ours);
+  if (preset === undefined || given === undefined || given === PRESET_VERSIONS[preset]) return;
+  throw versionFault('reward_version', given, PRESET_VERSIONS[preset]);
+}
+
+/** Longest label of a canvas to draw, code units; no picture can show so much. */
+const MAX_DRAWN_LABEL = 10_000;
+
+/** Refuses a canvas whose labels are too long to draw. Not asked of a state: a model may have written them. */
+export function assertDrawable({ shapes, arrows }: Canvas, place: readonly string[]): void {
+  for (const [key, items] of Object.entries({ shapes, arrows })) {
+    const at = items.findIndex(({ text }) => text.length > MAX_DRAWN_LABEL);
+    if (at >= 0) throw invalidAt([...place, key, at, 'text'], `must be at most ${MAX_DRAWN_LABEL} characters long`);
+  }
 }
 
 /**

@@ -19,8 +19,7 @@ export const MAX_SIDE = 1000;
 /** Largest absolute coordinate, canvas pixels. Style `article` has no such limit. */
 export const MAX_COORDINATE = 100_000;
 
-/** Most shapes and arrows together on one canvas. One turn cannot reach it; an episode of many turns could. */
-export const MAX_CANVAS_ITEMS = 1000;
+export { MAX_CANVAS_ITEMS } from '../../schemas/canvas.ts';
 
 /** Longest id or value that a message repeats, code units. Style `article` repeats it whole. */
 export const MAX_QUOTED_LENGTH = 60;

@@ -1,8 +1,10 @@
 /** Wrong use of the protocol: each row is a request and the exact refusal. Nothing here answers 500, or 503. */
 import { describe, expect, test } from 'vitest';
+import { STATE_VERSION } from '../../schemas/episode.ts';
 import { PRESETS } from '../../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS } from '../../schemas/routes.ts';
 import { SPLITS } from '../../schemas/task.ts';
+import { SUITE_VERSION } from '../../server/tasks/suite.ts';
 import { overTransports } from './support.ts';
 
 const BAD_SEED =
@@ -13,6 +15,20 @@ const COMPLETION =
 const PRESET_NAMES = PRESETS.join(', ');
 const SPLIT_NAMES = SPLITS.join(', ');
 const ONE_ARROW = '{"shapes":[],"arrows":[{"from":"a","to":"b","text":""}]}';
+const SHAPE = { id: 'a', shape: 'rectangle', x: 0, y: 0, w: 100, h: 60, text: '' };
+const STATE = {
+  version: STATE_VERSION,
+  suite_version: SUITE_VERSION,
+  reward_version: 1,
+  task: { prompt: 'x' },
+  action_set: 'core',
+  max_turns: 1,
+  turn: 0,
+  canvas: { shapes: [], arrows: [] },
+  selected: [],
+  value: 0,
+  total_reward: 0,
+};
 const LONG_NODES = Array.from({ length: 41 }, (_, i) => ({ id: `${i}`, label: 'x'.repeat(i === 40 ? 1 : 500) }));
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -259,6 +275,58 @@ const ROWS: readonly Row[] = [
     /: labels, aliases and allowed_extras hold at most 20000 characters together, these 20001$/,
   ],
   [
+    'a canvas of 1001 shapes that are none',
+    ['POST', '/render', JSON.stringify({ canvas: { shapes: Array<object>(1001).fill({}), arrows: [] } })],
+    422,
+    'invalid_request',
+    'body.canvas.shapes',
+    'body.canvas.shapes: must be at most 1000 items long',
+  ],
+  [
+    'a drawing of 1001 actions',
+    ['POST', '/render', JSON.stringify({ actions: Array<object>(1001).fill({}) })],
+    422,
+    'invalid_request',
+    'body.actions',
+    'body.actions: must be at most 1000 items long',
+  ],
+  [
+    'a label of 10 001 characters to draw',
+    ['POST', '/render', JSON.stringify({ canvas: { shapes: [{ ...SHAPE, text: 'x'.repeat(10_001) }], arrows: [] } })],
+    422,
+    'invalid_request',
+    'body.canvas.shapes[0].text',
+    'body.canvas.shapes[0].text: must be at most 10000 characters long',
+  ],
+  [
+    'a prompt of 32 769 characters',
+    ['POST', '/reward', JSON.stringify({ prompt: 'x'.repeat(32_769), completion: '' })],
+    422,
+    'invalid_request',
+    'body.prompt',
+    'body.prompt: must be at most 32768 characters long',
+  ],
+  [
+    'a prompt of 32 769 characters in a message of a batch',
+    [
+      'POST',
+      '/score',
+      JSON.stringify({ prompts: [[{ role: 'user', content: 'x'.repeat(32_769) }]], completions: [''] }),
+    ],
+    422,
+    'invalid_request',
+    'body.prompts[0]',
+    'body.prompts[0]: must be at most 32768 characters long',
+  ],
+  ...['constructor', '__proto__', { toString: 1 }].map((reward): Row => [
+    `a state of the preset ${JSON.stringify(reward)}`,
+    ['POST', '/step', JSON.stringify({ action: '', state: { ...STATE, reward } })],
+    422,
+    'invalid_request',
+    'body.state.reward',
+    /^body.state.reward: must be one of /,
+  ]),
+  [
     'a step without an action',
     ['POST', '/step', '{"prompt":"x"}'],
     422,
@@ -451,6 +519,21 @@ overTransports('bad input', (api) => {
     expect((await send(step)).status).toBe(200);
     expect((await send(`\ufeff${step}`, { 'content-type': 'text/plain' })).status).toBe(200);
     expect((await send(step, { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(200);
+  });
+
+  test('a Content-Encoding of identity is none, in any letter case', async () => {
+    for (const encoding of ['identity', 'Identity']) {
+      expect((await api().post('/reset', { prompt: 'x' }, { 'content-encoding': encoding })).status).toBe(200);
+    }
+  });
+
+  test('a long key or version is not repeated whole', async () => {
+    const long = 'x'.repeat(500_000);
+    const bodies = [{ [long]: 1 }, { state: { version: long }, action: '' }, { task: { prompt: '', [long]: 1 } }];
+    for (const body of bodies) {
+      const { status, text } = await api().post('/step', body);
+      expect([status < 500, text.length < 2000]).toEqual([true, true]);
+    }
   });
 
   test('a name that is a property of every object is an unknown field like any other', async () => {
