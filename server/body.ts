@@ -20,8 +20,9 @@ function tooDeep(): ApiError {
  */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding');
-  if (encoding !== null && encoding !== 'identity') {
-    throw new ApiError('unsupported_encoding', `send the body without Content-Encoding (it is ${encoding})`, {
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    const given = encoding.slice(0, 60);
+    throw new ApiError('unsupported_encoding', `send the body without Content-Encoding (it is ${given})`, {
       place: ['body'],
     });
   }

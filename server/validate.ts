@@ -7,6 +7,9 @@ type Issue = z.core.$ZodIssue;
 
 /** Longest input that is repeated to the caller, characters of JSON. */
 const MAX_ECHO = 60;
+/** Most faults a refusal lists, and longest key in the place of one. */
+const MAX_DETAILS = 100;
+const MAX_KEY_LENGTH = 200;
 
 function valueAt(input: unknown, path: Place): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], input);
@@ -41,7 +44,7 @@ function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, schema: z.core.$Zo
   const known = owner instanceof z.ZodObject ? Object.keys(owner.shape) : [];
   return issue.keys.slice(0, 20).map((key) => ({
     type: 'unknown_key',
-    loc: [...place, key],
+    loc: [...place, key.slice(0, MAX_KEY_LENGTH)],
     msg: `unknown field ${JSON.stringify(key.slice(0, MAX_ECHO))}${suggest(key, known) || `; known are ${known.join(', ')}`}`,
   }));
 }
@@ -119,8 +122,8 @@ function codeOf(issue: Issue | undefined): ErrorCode {
 export function validate<S extends z.ZodType>(schema: S, input: unknown, from: string): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const { issues } = result.error;
-  const details = issues.flatMap((issue) => toDetails(issue, schema, from, input)).slice(0, 100);
+  const issues = result.error.issues.slice(0, MAX_DETAILS);
+  const details = issues.flatMap((issue) => toDetails(issue, schema, from, input)).slice(0, MAX_DETAILS);
   const first = details[0]!;
   const more = details.length > 1 ? ` (and ${details.length - 1} more: see detail)` : '';
   const subject = first.type === 'unknown_key' ? toPath(first.loc.slice(0, -1)) : toPath(first.loc);
