@@ -3,7 +3,7 @@
  * other task. The four draw from streams of their own, so that e.g. a new wording moves no label.
  */
 import { createRng, hash64, type Rng } from '../../schemas/seed.ts';
-import type { Direction, Family, Level, Task } from '../../schemas/task.ts';
+import type { Direction, Level, Task } from '../../schemas/task.ts';
 import { drawCanvas } from './canvas-size.ts';
 import { drawStructure, type Structure } from './families.ts';
 import { shuffleStructure, toExpectation, type TaskGraph } from './graph.ts';
@@ -12,7 +12,7 @@ import { vocabularyOf, type Domain } from './lexicon.ts';
 import { wordingsOf } from './prompts/wordings.ts';
 import { writePrompt } from './prompts/write.ts';
 import { drawShapes } from './shapes.ts';
-import { fitsIndex, ownerOf, type GeneratedSplit } from './splits.ts';
+import { fitsIndex, ownerOf, type Cell } from './splits.ts';
 import { wlHash } from './wl-hash.ts';
 
 export const SUITE_VERSION = 1;
@@ -20,12 +20,6 @@ export const SUITE_VERSION = 1;
 /** Graphs tried for an item, and labels tried for a graph. */
 const MAX_ATTEMPTS = 1000;
 const MAX_LABEL_ATTEMPTS = 600;
-
-export interface Cell {
-  split: GeneratedSplit;
-  family: Family;
-  level: Level;
-}
 
 interface Drawn {
   structure: Structure;
@@ -50,7 +44,7 @@ function drawFittingLabels(cell: Cell, index: number, { parts }: Structure, styl
   const vocabulary = vocabularyOf(cell.split);
   for (let attempt = 0; attempt < MAX_LABEL_ATTEMPTS; attempt++) {
     const drawn = drawLabels(rng, vocabulary, parts, style);
-    if (drawn && fitsIndex(cell.split, cell.family, index, drawn.hash)) return drawn;
+    if (drawn && fitsIndex(cell, index, drawn.hash)) return drawn;
   }
   return undefined;
 }

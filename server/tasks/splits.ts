@@ -3,9 +3,10 @@
  *
  * No labelled graph is in two splits. That is so by construction, without a list of what was already given out: the
  * Weisfeiler-Lehman hash of a graph, modulo the number of slots, names the one split that may own it, and the generator
- * re-draws until its graph belongs to the split it works for. In a split of fixed size the labels alone decide one step
- * further: the sum of their hashes, modulo the size, is the item's index, so that no two items hold the same set of
- * labels (families that use the same words share out the residues; all others differ by their words anyway). Both are functions of the graph, so that any item is made without making another one.
+ * re-draws until its graph belongs to the split it works for. At level 1 of a split of fixed size the labels alone decide
+ * one step further: the sum of their hashes, modulo the size, is the item's index, so that no two items hold the same set of
+ * labels (families that use the same words share out the residues; all others differ by their words anyway). Both are
+ * functions of the graph, so that any item is made without making another one.
  * Left out of ownership: `test_real`, whose graphs are given (a test holds that none of them is generated).
  */
 import { FAMILIES, LEVELS, type Family, type Level, type Split } from '../../schemas/task.ts';
@@ -19,6 +20,13 @@ export const FIXED_SIZE = 50;
 export const TRAIN_SIZE = 2 ** 31;
 
 export type GeneratedSplit = Exclude<Split, 'test_real'>;
+
+/** Where a generated task stands, but for its index. */
+export interface Cell {
+  split: GeneratedSplit;
+  family: Family;
+  level: Level;
+}
 
 /** Slots of the graph hash, `train` three times so that it re-draws less often. */
 const SLOTS: readonly GeneratedSplit[] = [
@@ -54,11 +62,12 @@ export function sizeOf(split: GeneratedSplit): number {
 const STEP_FAMILIES: readonly Family[] = ['flowchart', 'pipeline', 'cycle'];
 
 /**
- * Whether labels whose hashes sum up to `labelHash` may be those of this item. In `train`, which may repeat itself, all
- * may. The generator draws again until they fit, so that an item is drawn like any other, only from fewer.
+ * Whether labels whose hashes sum up to `labelHash` may be those of this item. All may in `train`, which may repeat
+ * itself, and from level 2 on, where two items of a split never have the same labels (a test looks at all of them). The
+ * generator draws again until they fit, so that an item is drawn like any other, only from fewer.
  */
-export function fitsIndex(split: GeneratedSplit, family: Family, index: number, labelHash: number): boolean {
-  if (split === 'train') return true;
+export function fitsIndex({ split, family, level }: Cell, index: number, labelHash: number): boolean {
+  if (split === 'train' || level > 1) return true;
   const place = STEP_FAMILIES.indexOf(family);
   const share = place < 0 ? 1 : STEP_FAMILIES.length;
   return labelHash % (share * sizeOf(split)) === share * index + Math.max(0, place);

@@ -10,29 +10,30 @@ import { toLabelledGraph, wlHash } from '../../server/tasks/wl-hash.ts';
 const GENERATED = SPLITS.filter((split): split is GeneratedSplit => split !== 'test_real');
 const graphHash = (task: Task): number => wlHash(toLabelledGraph(task.expect));
 
-/** Items looked at where not all of the lowest level are. */
-const SAMPLED: Partial<Record<GeneratedSplit, number>> = { train: 4000, test_level: 80 };
+/** Training tasks looked at; of every other split all tasks are. */
+const TRAIN_TASKS = 4000;
 
-/** `count` tasks of a split, all at its lowest level, where graphs are smallest and collide most. */
-function tasksOf(split: GeneratedSplit, count: number): Task[] {
+/** `count` tasks of a split at one level, family by family in turn. */
+function tasksOf(split: GeneratedSplit, count: number, level = levelsOf(split)[0]!): Task[] {
   const families = familiesOf(split);
   return Array.from({ length: count }, (_, i) =>
-    taskAt({
-      split,
-      family: families[i % families.length]!,
-      level: levelsOf(split)[0]!,
-      index: Math.floor(i / families.length),
-    }),
+    taskAt({ split, family: families[i % families.length]!, level, index: Math.floor(i / families.length) }),
   );
 }
 
+/** Training tasks at the lowest level, where graphs are smallest and collide most; every task of the other splits. */
+function everyTask(split: GeneratedSplit): Task[] {
+  if (split === 'train') return tasksOf(split, TRAIN_TASKS);
+  return levelsOf(split).flatMap((level) => tasksOf(split, familiesOf(split).length * sizeOf(split), level));
+}
+
 describe('one graph, one split', () => {
-  test('6,000 graphs: no two splits share one, and no fixed split repeats one', () => {
+  test('12,000 graphs: no two splits share one, and no fixed split repeats one', () => {
     const owners = new Map<number, Task>();
     const clashes: string[] = [];
     let made = 0;
     for (const split of GENERATED) {
-      for (const task of tasksOf(split, SAMPLED[split] ?? familiesOf(split).length * sizeOf(split))) {
+      for (const task of everyTask(split)) {
         const hash = graphHash(task);
         const owner = owners.get(hash);
         const mayRepeat = owner === undefined || (split === 'train' && owner.split === 'train');
@@ -42,7 +43,7 @@ describe('one graph, one split', () => {
       }
     }
     expect(clashes).toEqual([]);
-    expect(made).toBeGreaterThanOrEqual(6000);
+    expect(made).toBeGreaterThanOrEqual(12_000);
     for (const { task_id } of listTasks({ split: 'test_real', limit: 44, offset: 0 }).tasks) {
       expect(owners.has(graphHash(getTask(task_id)!)), task_id).toBe(false);
     }

@@ -76,7 +76,7 @@ describe('listing', () => {
 
 test('tasks of this suite version are pinned; whatever changes them raises SUITE_VERSION and this value', () => {
   const tasks = SPLITS.flatMap((split) => [0, 1, 2, 3].map((i) => sampleTask({ seed: `pin-${i}`, split })));
-  expect(hash64(SUITE_VERSION, JSON.stringify(tasks)).toString(16)).toBe('ad1abb33bcdefc7a');
+  expect(hash64(SUITE_VERSION, JSON.stringify(tasks)).toString(16)).toBe('7a4e7ad5cfe4c935');
 });
 
 test('a public task holds nothing of the answer', () => {
