@@ -42,6 +42,10 @@ function end(worker: Worker, deadlineMs: number): Promise<void> {
   });
 }
 
+/** Time until a replacement that failed is tried again: doubled each time, up to the second. */
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5000;
+
 /** Extra time over the workers' own deadline before they are killed. */
 const GRACE_MS = 1000;
 
@@ -68,18 +72,33 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
   const add = async (): Promise<void> => {
     const worker = cluster.fork();
     workers.add(worker);
+    worker.on('error', (error) => {
+      log(String(error)); // a message to a worker that is gone; its exit says the rest
+    });
     worker.once('exit', () => workers.delete(worker));
     await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isClosing) return;
       log(`worker ${String(worker.process.pid)} ended (${signal ?? String(code)}); starting another`);
-      add().catch((error: unknown) => {
-        log(String(error));
-      });
+      replace();
+    });
+  };
+  const waits = new Set<NodeJS.Timeout>();
+  /** Starts a worker, and where that fails another, later each time, until one listens or the cluster closes. */
+  const replace = (delayMs = FIRST_RETRY_MS): void => {
+    add().catch((error: unknown) => {
+      if (isClosing) return;
+      log(`${String(error)}; trying again in ${delayMs} ms`);
+      const wait = setTimeout(() => {
+        waits.delete(wait);
+        replace(Math.min(2 * delayMs, LAST_RETRY_MS));
+      }, delayMs);
+      waits.add(wait);
     });
   };
   const close = async (): Promise<void> => {
     isClosing = true;
+    for (const wait of waits) clearTimeout(wait);
     await Promise.all([...workers].map((worker) => end(worker, settings.shutdown_timeout * 1000 + GRACE_MS)));
   };
   try {
