@@ -1,6 +1,6 @@
 /** One HTTP server in this process: its socket, its time limits, what it says to broken HTTP, and its graceful end. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { toApp } from './app.ts';
@@ -80,21 +80,36 @@ function listenAt(server: Server, { host, port }: ServerSettings): Promise<Addre
 
 /** How often idle connections are looked for while the server closes. */
 const CLOSE_POLL_MS = 25;
+/** How long connections that look idle stay open while the server closes: their next request may be on its way. */
+const CLOSE_GRACE_MS = 300;
+
+/** Takes no more connections. `Server.close` of node:http would also close those that look idle, at once. */
+function stopListening(server: Server, done: () => void): void {
+  NetServer.prototype.close.call(server, done);
+}
 
 function closeGracefully(server: Server, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const poll = setInterval(() => {
-      server.closeIdleConnections();
-    }, CLOSE_POLL_MS);
+    let poll: NodeJS.Timeout | undefined;
+    const grace = setTimeout(
+      () => {
+        server.closeIdleConnections();
+        poll = setInterval(() => {
+          server.closeIdleConnections();
+        }, CLOSE_POLL_MS);
+      },
+      Math.min(CLOSE_GRACE_MS, deadlineMs / 2),
+    );
     const deadline = setTimeout(() => {
       server.closeAllConnections();
     }, deadlineMs);
-    server.close(() => {
+    stopListening(server, () => {
+      clearTimeout(grace);
       clearInterval(poll);
       clearTimeout(deadline);
+      server.close(); // ends its timer too
       resolve();
     });
-    server.closeIdleConnections();
   });
 }
 

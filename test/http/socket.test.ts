@@ -1,5 +1,5 @@
 /** What only a socket shows: clients that hang up, are slow or speak no HTTP, and how a server ends. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -189,6 +189,25 @@ test('closing lets a running request end, and cuts what never comes in (G06)', a
   await expect(open(server.port)).rejects.toThrow();
 });
 
+test('a request that comes just after the signal, on a connection that was open, is answered', async () => {
+  const server = await startServer({ port: 0, shutdown_timeout: 5 });
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => open(server.port)));
+  const said = sockets.map(readAll);
+  for (const socket of sockets) socket.write(request(STEP));
+  await Promise.all(sockets.map((socket) => once(socket, 'data')));
+  const start = performance.now();
+  const closed = server.close();
+  for (const [i, socket] of sockets.slice(1).entries()) setTimeout(() => socket.write(request(STEP)), 20 * i);
+  await closed;
+  expect(performance.now() - start).toBeLessThan(2500);
+  const [idle, ...asked] = await Promise.all(said);
+  expect(idle!.match(/HTTP\/1.1 200/g)).toHaveLength(1);
+  for (const each of asked) {
+    expect(each.match(/HTTP\/1.1 200/g)).toHaveLength(2);
+    expect(each).toMatch(/connection: close\r\n/i);
+  }
+});
+
 interface Served {
   child: ChildProcess;
   url: string;
@@ -290,10 +309,33 @@ describe('two workers on one port', () => {
     expect(here.stop_reason).toBe('max_steps');
   });
 
+  const workers = (): number[] =>
+    spawnSync('pgrep', ['-P', String(served.child.pid)], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter(Boolean)
+      .map(Number);
+
+  test('replacements that die before they listen are replaced too, until all are there', async () => {
+    for (let round = 0; round < 4; round++) {
+      while (workers().length === 0) await sleep(20);
+      for (const pid of workers()) process.kill(pid, 'SIGKILL');
+      await sleep(100);
+    }
+    expect(served.said()).toContain('ended before it listened; trying again');
+    let pids = new Set<number>();
+    for (let tries = 0; pids.size < 2 && tries < 300; tries++) {
+      await sleep(100);
+      pids = await pidsOf(10).catch(() => new Set<number>());
+    }
+    expect(pids.size).toBe(2);
+    expect([workers().length, served.child.exitCode]).toEqual([2, null]);
+  }, 120_000);
+
   test('one that dies is replaced, and the end is an orderly one', async () => {
     const [first] = await pidsOf(10);
+    const before = served.said().length;
     process.kill(first!, 'SIGKILL');
-    while (!served.said().includes('starting another')) await sleep(20);
+    while (!served.said().slice(before).includes('starting another')) await sleep(20);
     let pids = await pidsOf(10);
     for (let tries = 0; pids.size < 2 && tries < 200; tries++) {
       await sleep(100);
