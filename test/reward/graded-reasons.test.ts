@@ -52,6 +52,7 @@ describe('reasons', () => {
     ],
     ['boxes overlap', PAIR, [ALPHA, box('Beta', 70, 0), ARROW], 'shapes_overlap', '"Alpha" and "Beta"'],
     ['an action was refused', PAIR, [ALPHA, BETA, ARROW, ARROW, ALPHA], 'refused_actions', 'action 4'],
+    ['no action was well-formed', PAIR, [{ ...ALPHA, id: '' }], 'refused_actions', 'id must be a non-empty string'],
     ['nothing was drawn', PAIR, [{ type: 'connect', from: 'Alpha', to: 'Beta' }], 'empty_canvas', 'create shapes'],
     [
       'a bare text stands for a box',

@@ -70,8 +70,10 @@ function addCommon(ledger: Ledger, findings: Findings): void {
   const { parts, layout } = findings;
   for (const component of ['parse', 'schema', 'render'] as const) {
     if (parts.format[component] === 1) continue;
-    const perfect = { ...parts, format: { ...parts.format, [component]: 1 } };
-    ledger.add(component, perfect, formatCauses(findings, component));
+    const perfect = { ...parts.format, [component]: 1 };
+    // Without a well-formed action there was nothing the canvas could accept, so both are gained together.
+    if (component === 'schema' && parts.format.schema === 0) perfect.render = 1;
+    ledger.add(component, { ...parts, format: perfect }, formatCauses(findings, component));
   }
   ledger.add('stuffing', withHack(parts, 'stuffing'), hackCauses(findings, 'stuffing'));
   ledger.add('action_budget', withHack(parts, 'action_budget'), hackCauses(findings, 'action_budget'));
