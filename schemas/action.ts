@@ -43,7 +43,6 @@ export const Disconnect = z.strictObject({ type: z.literal('disconnect'), from: 
 export const Select = z.strictObject({ type: z.literal('select'), ids: z.array(ShapeId) });
 export const Done = z.strictObject({ type: z.literal('done') });
 
-export const CoreAction = z.discriminatedUnion('type', [CreateShape, Connect]);
 export const Action = z.discriminatedUnion('type', [
   CreateShape,
   Connect,

@@ -74,7 +74,7 @@ export async function teachStage(ws: Workspace, settings: TeachSettings & { seed
   return timed(ws, 'teach', 0, async () => {
     ws.progress.start('teach', settings.tasks, 'tasks');
     const options = { ...settings, run_id: ws.run.run_id, reward: settings.teacher_reward };
-    const { examples } = await teach(ws.client, ws.store, options, (done, metrics) => {
+    const examples = await teach(ws.client, ws.store, options, (done, metrics) => {
       if (ws.shouldStop()) throw new Interrupted(`${done} tasks`);
       ws.progress.update(done, metrics);
     });

@@ -32,25 +32,20 @@ export interface TeachOptions {
   keep: number;
 }
 
-export interface TeachResult {
-  examples: Example[];
-  proposed: number;
-  /** Mean reward of all proposals, and of those kept. */
-  mean_reward: number;
-  kept_reward: number;
-}
-
 /** Tasks listed in one request. */
 const PAGE = 250;
 
-/** @throws Error where nothing survives, since SFT would have nothing to learn from. */
+/**
+ * @returns what was kept, in the order of the tasks
+ * @throws Error where nothing survives, since SFT would have nothing to learn from
+ */
 export async function teach(
   client: Client,
   store: Store,
   options: TeachOptions,
   onProgress: (done: number, metrics: Record<string, number>) => void,
-): Promise<TeachResult> {
-  const totals = { proposed: 0, reward: 0, kept: 0, kept_reward: 0 };
+): Promise<Example[]> {
+  const totals = { proposed: 0, reward: 0, kept: 0 };
   const examples: Example[] = [];
   const families = await trainingFamilies(client);
   const queues = options.levels.flatMap((level) => families.map((family) => ({ level, family })));
@@ -74,12 +69,7 @@ export async function teach(
   if (examples.length === 0) {
     throw new Error(`no proposal reached a reward of ${options.min_reward}: lower --min-reward or raise --samples`);
   }
-  return {
-    examples,
-    proposed: totals.proposed,
-    mean_reward: totals.reward / totals.proposed,
-    kept_reward: totals.kept_reward / totals.kept,
-  };
+  return examples;
 }
 
 /** The families that training tasks exist for. */
@@ -156,7 +146,7 @@ function toExamples(tasks: readonly PublicTask[], samples: readonly TeacherSampl
 }
 
 function addTotals(
-  totals: { proposed: number; reward: number; kept: number; kept_reward: number },
+  totals: { proposed: number; reward: number; kept: number },
   samples: readonly TeacherSampleRecord[],
 ): void {
   for (const { reward, accepted } of samples) {
@@ -164,6 +154,5 @@ function addTotals(
     totals.proposed += 1;
     totals.reward += reward;
     if (accepted) totals.kept += 1;
-    if (accepted) totals.kept_reward += reward;
   }
 }

@@ -15,8 +15,6 @@ export interface LayoutStyle {
   w: 160 | 200;
 }
 
-export const DEFAULT_STYLE: LayoutStyle = { direction: 'right', w: 160 };
-
 /** Left and top margin, canvas pixels. */
 const MARGIN = 40;
 /**
