@@ -48,6 +48,7 @@ const COMPONENTS = {
   RewardResponse: responses.RewardResponse,
   ScoreResponse: responses.ScoreResponse,
   TasksResponse: responses.TasksResponse,
+  ToolsResponse: responses.ToolsResponse,
   HealthResponse: responses.HealthResponse,
   MetadataResponse: responses.MetadataResponse,
   SchemaResponse: responses.SchemaResponse,
@@ -68,10 +69,10 @@ function toComponents(): Record<string, SchemaObject> {
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, toDocumentSchema(schema)]));
 }
 
+/** A reference to a component; the schemas of foreign protocols stand where they are used. */
 function refTo(schema: z.ZodType): SchemaObject | { $ref: string } {
   const id = registry.get(schema)?.id;
-  if (id === undefined) throw new Error('a schema of the route table is not among the components');
-  return { $ref: REF_PREFIX + id };
+  return id === undefined ? toDocumentSchema(toStandaloneSchema(schema)) : { $ref: REF_PREFIX + id };
 }
 
 function toParameters(schema: z.ZodObject | undefined, where: 'path' | 'query') {
@@ -94,9 +95,11 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 function toResponses(route: Route): ResponsesObject {
-  const isRaw = !(route.answer instanceof z.ZodObject);
-  const types = isRaw ? Object.keys(route.answer.content) : ['application/json'];
-  const content = Object.fromEntries(types.map((type) => [type, { schema: isRaw ? {} : refTo(route.answer) }]));
+  const { answer } = route;
+  const content =
+    answer instanceof z.ZodType
+      ? { 'application/json': { schema: refTo(answer) } }
+      : Object.fromEntries(Object.keys(answer.content).map((type) => [type, { schema: {} }]));
   const refusal = { 'application/json': { schema: refTo(ErrorBody) } };
   const statuses = [...(route.refusals ?? []), ...(route.body ? [408, 413, 415] : []), 503].sort((a, b) => a - b);
   return {
@@ -108,7 +111,8 @@ function toResponses(route: Route): ResponsesObject {
 function toOperation(id: string, route: Route): OperationObject {
   const parameters = [...toParameters(route.params, 'path'), ...toParameters(route.query, 'query')];
   const example = route.example ? { example: route.example } : {};
-  const content = route.body && { 'application/json': { schema: refTo(route.body), ...example } };
+  const schema = route.body === 'bytes' ? {} : route.body && refTo(route.body);
+  const content = schema && { 'application/json': { schema, ...example } };
   return {
     operationId: id,
     tags: [route.tag],

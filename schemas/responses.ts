@@ -127,3 +127,18 @@ export const RootResponse = z.strictObject({
   routes: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
 });
 export type RootResponse = z.infer<typeof RootResponse>;
+
+export const ToolsResponse = z.strictObject({
+  tools: z
+    .array(z.strictObject({ name: z.string(), description: z.string(), input_schema: JsonSchema }))
+    .describe('As Anthropic and ORS clients take them'),
+  openai: z
+    .array(
+      z.strictObject({
+        type: z.literal('function'),
+        function: z.strictObject({ name: z.string(), description: z.string(), parameters: JsonSchema }),
+      }),
+    )
+    .describe('The same, as `tools` of an OpenAI-style chat completion'),
+});
+export type ToolsResponse = z.infer<typeof ToolsResponse>;

@@ -3,6 +3,7 @@
  * handlers, and is the TypeScript client: the key of a row is its `operationId` and the client's method.
  */
 import type { z } from 'zod';
+import { PROTOCOL_ROUTES } from './protocols/index.ts';
 import {
   RenderRequest,
   ResetRequest,
@@ -23,35 +24,12 @@ import {
   ScoreResponse,
   StepResponse,
   TasksResponse,
+  ToolsResponse,
 } from './responses.ts';
+import type { RawAnswer, Route } from './route.ts';
 import { PublicTask } from './task.ts';
 
-/** An answer that is no JSON document of ours: a picture, a page, a text. */
-export interface RawAnswer {
-  /** Media type -> what it is. */
-  readonly content: Readonly<Record<string, string>>;
-}
-
-export interface Route {
-  readonly method: 'GET' | 'POST';
-  /** OpenAPI style: `/tasks/{task_id}`. */
-  readonly path: string;
-  readonly tag: 'episode' | 'scoring' | 'tasks' | 'about';
-  readonly summary: string;
-  readonly description?: string;
-  readonly params?: z.ZodObject;
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodObject;
-  /** Every field of the body is optional, and so is the body. */
-  readonly body_optional?: boolean;
-  /** Which limit holds for the size of the body. */
-  readonly body_limit?: 'body' | 'batch';
-  readonly answer: z.ZodObject | RawAnswer;
-  /** Statuses of refusals beside those every route may answer (408, 413, 415, 503). */
-  readonly refusals?: readonly number[];
-  /** A request body to try. */
-  readonly example?: Readonly<Record<string, unknown>>;
-}
+export type { RawAnswer, Route } from './route.ts';
 
 const EXAMPLE_ACTIONS = [
   { type: 'create_shape', id: 'a', shape: 'rectangle', x: 80, y: 80, w: 160, h: 80, text: 'Client' },
@@ -60,7 +38,8 @@ const EXAMPLE_ACTIONS = [
 ];
 const EXAMPLE_PROMPT = 'Draw a client that sends a request to a server.';
 
-export const ROUTES = {
+/** The environment's own routes: what `clients/ts` has methods for. */
+export const ENV_ROUTES = {
   reset: {
     method: 'POST',
     path: '/reset',
@@ -150,6 +129,13 @@ export const ROUTES = {
     answer: PublicTask,
     refusals: [404, 422],
   },
+  tools: {
+    method: 'GET',
+    path: '/tools',
+    tag: 'about',
+    summary: 'The actions as tools, for agents that call functions',
+    answer: ToolsResponse,
+  },
   schema: {
     method: 'GET',
     path: '/schema',
@@ -201,11 +187,19 @@ export const ROUTES = {
   },
 } as const satisfies Record<string, Route>;
 
+export type EnvRouteId = keyof typeof ENV_ROUTES;
+export type ProtocolRouteId = keyof typeof PROTOCOL_ROUTES;
+export const ENV_ROUTE_IDS = Object.keys(ENV_ROUTES) as EnvRouteId[];
+
+/** All routes: the environment's own, and those of the protocols that rest on it. */
+export const ROUTES = { ...ENV_ROUTES, ...PROTOCOL_ROUTES } as const;
+
 export type Routes = typeof ROUTES;
 export type RouteId = keyof Routes;
 export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 
-type Output<R, K extends string> = R extends Record<K, infer S extends z.ZodType> ? z.output<S> : undefined;
+type Output<R, K extends string> =
+  R extends Record<K, infer S extends z.ZodType> ? z.output<S> : R extends Record<K, 'bytes'> ? Uint8Array : undefined;
 type Input<R, K extends string> = R extends Record<K, infer S extends z.ZodType> ? z.input<S> : unknown;
 
 /** What a caller gives: path parameters, query and body in one object, since no name occurs in two of them. */

@@ -12,7 +12,7 @@ export { DEFAULT_BODY_LIMITS, type BodyLimits } from './dispatch.ts';
 export type AppOptions = DispatchOptions;
 
 function toResponse({ status, headers, body }: Reply): Response {
-  return new Response(body as string | Uint8Array<ArrayBuffer>, { status, headers });
+  return new Response(body as ConstructorParameters<typeof Response>[0], { status, headers });
 }
 
 const PATTERNS = ROUTE_IDS.map((id) => {

@@ -44,7 +44,8 @@ export interface Exchange extends Call {
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  body: string | Uint8Array;
+  /** A stream only where the route says so. */
+  body: string | Uint8Array | ReadableStream<Uint8Array>;
 }
 
 export interface Dispatcher {
@@ -83,6 +84,7 @@ function parseRequest(route: Route, { params, query }: Exchange, bytes: Uint8Arr
     query: route.query && validate(route.query, parseQuery(query ?? {}), 'query'),
   };
   if (!route.body || bytes === undefined) return { ...valid, body: undefined };
+  if (route.body === 'bytes') return { ...valid, body: bytes };
   const body = parseBody(bytes, route.body_optional === true);
   assertStateVersion(body);
   return { ...valid, body: validate(route.body, body, 'body') };

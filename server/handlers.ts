@@ -6,11 +6,13 @@ import { toModelOutput } from '../schemas/completion.ts';
 import { DrawingAction, Observation, State } from '../schemas/episode.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
 import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
-import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
+import type { MetadataResponse, RootResponse, TasksResponse, ToolsResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
 import type { PublicTask } from '../schemas/task.ts';
+import { TOOLS } from '../schemas/tools.ts';
 import { ABOUT } from './about.ts';
+import type { Reply } from './dispatch.ts';
 import { needsSeed, type reset, type step } from './episode.ts';
 import { ApiError } from './errors.ts';
 import type { reward, score } from './grade.ts';
@@ -36,9 +38,9 @@ export interface Environment {
 /** An answer that is sent as it is. */
 export class Raw {
   readonly content_type: string;
-  readonly body: string | Uint8Array;
+  readonly body: Reply['body'];
   readonly headers: Readonly<Record<string, string>>;
-  constructor(content_type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) {
+  constructor(content_type: string, body: Reply['body'], headers: Readonly<Record<string, string>> = {}) {
     this.content_type = content_type;
     this.body = body;
     this.headers = headers;
@@ -139,6 +141,14 @@ function metadata(signer: Signer): MetadataResponse {
   };
 }
 
+function listTools(): ToolsResponse {
+  const openai = TOOLS.map(({ name, description, input_schema }) => ({
+    type: 'function' as const,
+    function: { name, description, parameters: input_schema },
+  }));
+  return { tools: [...TOOLS], openai };
+}
+
 function rootIndex(): RootResponse {
   const routes = ROUTE_IDS.map((id) => ROUTES[id]).map(({ method, path, summary }) => ({ method, path, summary }));
   return { name: ABOUT.name, version: ABOUT.version, docs: '/docs', openapi: '/openapi.json', routes };
@@ -181,6 +191,7 @@ export function createHandlers(context: Context): Handlers {
     render: ({ body }) => renderCanvas(body, context),
     tasks: ({ query }) => tasksPage(query),
     task: ({ params }) => toPublicTask(findTask(params.task_id, ['path', 'task_id'])),
+    tools: listTools,
     schema: schemas,
     metadata: () => metadata(signer),
     health: () => ({ status: 'healthy', version: ABOUT.version }),

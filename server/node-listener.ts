@@ -11,11 +11,12 @@ import { ROUTES, ROUTE_IDS, type Route, type RouteId } from '../schemas/routes.t
 import type { Dispatcher, Reply } from './dispatch.ts';
 
 const POST_ROUTES: ReadonlyMap<string, RouteId> = new Map(
-  ROUTE_IDS.filter((id) => ROUTES[id].method === 'POST' && !('query' in (ROUTES[id] as Route))).map((id) => [
-    ROUTES[id].path,
-    id,
-  ]),
+  ROUTE_IDS.filter((id) => isPlain(ROUTES[id])).map((id) => [ROUTES[id].path, id]),
 );
+
+function isPlain({ method, params, query, streams }: Route): boolean {
+  return method === 'POST' && params === undefined && query === undefined && streams !== true;
+}
 
 /** Whether the body is plain, of a size that is announced and allowed. */
 function hasPlainBody({ headers }: IncomingMessage, limit: number): boolean {
@@ -33,6 +34,7 @@ function collect(request: IncomingMessage, done: (bytes: Uint8Array) => void): v
 }
 
 function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (body instanceof ReadableStream) throw new TypeError('a route that does not stream answered with a stream');
   headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
   response.writeHead(status, headers);
   response.end(body);

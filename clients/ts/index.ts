@@ -8,12 +8,12 @@
  * Every request may be repeated safely, since the server keeps nothing, so failed ones are: see `retries`.
  */
 import {
-  ROUTES,
-  ROUTE_IDS,
+  ENV_ROUTES,
+  ENV_ROUTE_IDS,
+  type EnvRouteId,
   type RawRouteId,
   type Route,
   type RouteAnswer,
-  type RouteId,
   type RouteInput,
 } from '../../schemas/routes.ts';
 import { ConnectionError, toResponseError } from './errors.ts';
@@ -38,12 +38,12 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-type Answer<K extends RouteId> = K extends RawRouteId ? Blob : RouteAnswer<K>;
-type OptionalInput<K extends RouteId> = object extends RouteInput<K> ? true : false;
+type Answer<K extends EnvRouteId> = K extends RawRouteId ? Blob : RouteAnswer<K>;
+type OptionalInput<K extends EnvRouteId> = object extends RouteInput<K> ? true : false;
 
 /** A method for each route. Path, query and body go into one object; pictures and pages come as a Blob with a type. */
 export type Client = {
-  [K in RouteId]: OptionalInput<K> extends true
+  [K in EnvRouteId]: OptionalInput<K> extends true
     ? (input?: RouteInput<K>, options?: CallOptions) => Promise<Answer<K>>
     : (input: RouteInput<K>, options?: CallOptions) => Promise<Answer<K>>;
 };
@@ -149,9 +149,9 @@ async function call(route: Route, input: Input, options: ClientOptions, signal?:
  * Methods throw ResponseError when the server refuses or fails, ConnectionError when it cannot be reached.
  */
 export function createClient(options: ClientOptions): Client {
-  const methods = ROUTE_IDS.map((id) => [
+  const methods = ENV_ROUTE_IDS.map((id) => [
     id,
-    (input: Input = {}, { signal }: CallOptions = {}) => call(ROUTES[id], input, options, signal),
+    (input: Input = {}, { signal }: CallOptions = {}) => call(ENV_ROUTES[id], input, options, signal),
   ]);
   return Object.fromEntries(methods) as Client;
 }

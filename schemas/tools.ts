@@ -1,0 +1,74 @@
+/**
+ * The actions as tools, for agents that call functions instead of writing JSON: one tool for each action but `done`, and
+ * `submit_diagram`, which ends the drawing and may bring a whole diagram with it. Every protocol with tools (MCP, ORS, NeMo
+ * Gym, OpenAI-style calls) serves this list.
+ */
+import { z } from 'zod';
+import { Action, type ActionType } from './action.ts';
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly input_schema: Readonly<Record<string, unknown>>;
+}
+
+export const SUBMIT_TOOL = 'submit_diagram';
+
+const DESCRIPTIONS: Readonly<Record<Exclude<ActionType, 'done'>, string>> = {
+  create_shape: 'Create a shape. x and y are its top left corner; the label stands inside it.',
+  connect: 'Draw an arrow from one shape to another.',
+  move_shape: 'Move a shape: x and y are its new top left corner.',
+  resize_shape: 'Change the size of a shape.',
+  set_text: 'Change the label of a shape.',
+  delete_shape: 'Delete a shape and its arrows.',
+  disconnect: 'Delete the arrows from one shape to another.',
+  select: 'Select shapes. Changes nothing in the picture.',
+};
+
+const SUBMIT_INPUT = z.object({
+  actions: z
+    .array(Action)
+    .optional()
+    .describe('Actions to run first, in order, e.g. a whole diagram; leave it out if the canvas holds the drawing'),
+});
+
+function toSchema(schema: z.ZodType): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(z.toJSONSchema(schema)).filter(([key]) => key !== '$schema'));
+}
+
+function actionTools(): Tool[] {
+  return Action.options.flatMap((option) => {
+    const name = option.shape.type.value;
+    if (name === 'done') return [];
+    const input = (option as z.ZodObject).omit({ type: true });
+    return [{ name, description: DESCRIPTIONS[name], input_schema: toSchema(input) }];
+  });
+}
+
+export const TOOLS: readonly Tool[] = [
+  ...actionTools(),
+  {
+    name: SUBMIT_TOOL,
+    description: 'Submit the drawing. It is scored, and the episode ends.',
+    input_schema: toSchema(SUBMIT_INPUT),
+  },
+];
+
+export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOLS.map(({ name }) => name));
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The model output that a tool call stands for, to be graded like any other.
+ * @param name One of TOOL_NAMES.
+ * @param input What the model gave as arguments, whatever it is.
+ */
+export function toolCallToOutput(name: string, input: unknown): unknown {
+  if (name !== SUBMIT_TOOL) return { actions: [isObject(input) ? { ...input, type: name } : input] };
+  const actions = isObject(input) ? input['actions'] : undefined;
+  if (actions === undefined || actions === null) return { actions: [{ type: 'done' }] };
+  return Array.isArray(actions) ? { actions: [...(actions as unknown[]), { type: 'done' }] } : actions;
+}

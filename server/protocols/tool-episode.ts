@@ -1,0 +1,66 @@
+/**
+ * An episode played by tool calls, one action each, on the same `reset` and `step` as everything else. The reward is that of
+ * the drawing when it is submitted, or when the last allowed call was made: R of the canvas in [0, 1]; calls before that
+ * have none. Pure: all there is to know is in the state, which a protocol keeps where it likes.
+ */
+import type { State } from '../../schemas/episode.ts';
+import type { ResetRequest } from '../../schemas/requests.ts';
+import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
+import { SUBMIT_TOOL, TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
+import { reset, step } from '../episode.ts';
+import { ApiError, suggest } from '../errors.ts';
+import type { Signer } from '../state.ts';
+
+/** Tool calls an episode may take unless the request says otherwise. */
+export const DEFAULT_MAX_CALLS = 100;
+
+export interface ToolResult {
+  state: State;
+  /** False where the call was refused: nothing on the canvas changed by it, and `text` says why. */
+  ok: boolean;
+  /** What the model is told. */
+  text: string;
+  finished: boolean;
+  /** In [0, 1] once finished, null before. */
+  reward: number | null;
+  components: Readonly<Record<string, number>>;
+}
+
+/**
+ * Begins an episode of tool calls.
+ * @throws ApiError invalid_request, unknown_task.
+ */
+export function startToolEpisode(request: ResetRequest, signer: Signer): ResetResponse {
+  return reset({ max_turns: DEFAULT_MAX_CALLS, ...request, action_set: 'editor' }, signer);
+}
+
+function describe({ observation, info }: StepResponse, finished: boolean, reward: number | null): string {
+  const { shapes, arrows } = observation.canvas;
+  const lines = observation.errors.map(({ message }) => message);
+  lines.push(`The canvas holds ${shapes.length} shape(s) and ${arrows.length} arrow(s).`);
+  if (!finished) return [...lines, ...observation.lints.map(({ message }) => message)].join('\n');
+  lines.push(`Reward: ${String(reward)}`, ...info.reasons.map(({ message }) => message));
+  return lines.join('\n');
+}
+
+/**
+ * Makes one call of a tool. Bad arguments are graded, never refused.
+ * @throws ApiError invalid_request for a name that is no tool, episode_over, state_changed.
+ */
+export function callTool(state: State, name: string, input: unknown, signer: Signer): ToolResult {
+  if (!TOOL_NAMES.has(name)) {
+    const hint = suggest(name, [...TOOL_NAMES]) || `; tools are ${[...TOOL_NAMES].join(', ')}`;
+    throw new ApiError('invalid_request', `no tool ${JSON.stringify(name.slice(0, 60))}${hint}`, { place: ['name'] });
+  }
+  const answer = step({ state, action: toolCallToOutput(name, input) }, signer);
+  const finished = answer.done || name === SUBMIT_TOOL;
+  const reward = finished ? answer.state.value : null;
+  return {
+    state: answer.state,
+    ok: answer.observation.errors.length === 0,
+    text: describe(answer, finished, reward),
+    finished,
+    reward,
+    components: answer.observation.reward_components,
+  };
+}
