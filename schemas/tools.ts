@@ -37,12 +37,26 @@ function toSchema(schema: z.ZodType): Record<string, unknown> {
   return Object.fromEntries(Object.entries(z.toJSONSchema(schema)).filter(([key]) => key !== '$schema'));
 }
 
+/**
+ * Fields of actions that have another name as arguments: trainers make a Python function of each tool (TRL does), and there
+ * `from` is a keyword. The names of the actions themselves are understood too.
+ */
+const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['from', 'from_id'],
+  ['to', 'to_id'],
+]);
+const FIELD_NAMES = new Map([...ARGUMENT_NAMES].map(([field, argument]) => [argument, field]));
+
+function toArguments({ shape }: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(shape).filter(([name]) => name !== 'type');
+  return z.strictObject(Object.fromEntries(fields.map(([name, field]) => [ARGUMENT_NAMES.get(name) ?? name, field])));
+}
+
 function actionTools(): Tool[] {
   return Action.options.flatMap((option) => {
     const name = option.shape.type.value;
     if (name === 'done') return [];
-    const input = (option as z.ZodObject).omit({ type: true });
-    return [{ name, description: DESCRIPTIONS[name], input_schema: toSchema(input) }];
+    return [{ name, description: DESCRIPTIONS[name], input_schema: toSchema(toArguments(option as z.ZodObject)) }];
   });
 }
 
@@ -61,13 +75,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The fields of an action; null stands for an optional argument that was left out, as generated functions send it. */
+function toFields(input: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries(input).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [FIELD_NAMES.get(name) ?? name, value]));
+}
+
 /**
  * The model output that a tool call stands for, to be graded like any other.
  * @param name One of TOOL_NAMES.
  * @param input What the model gave as arguments, whatever it is.
  */
 export function toolCallToOutput(name: string, input: unknown): unknown {
-  if (name !== SUBMIT_TOOL) return { actions: [isObject(input) ? { ...input, type: name } : input] };
+  if (name !== SUBMIT_TOOL) return { actions: [isObject(input) ? { ...toFields(input), type: name } : input] };
   const actions = isObject(input) ? input['actions'] : undefined;
   if (actions === undefined || actions === null) return { actions: [{ type: 'done' }] };
   return Array.isArray(actions) ? { actions: [...(actions as unknown[]), { type: 'done' }] } : actions;

@@ -12,19 +12,21 @@ import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } 
 import type { PublicTask } from '../schemas/task.ts';
 import { TOOLS } from '../schemas/tools.ts';
 import { ABOUT } from './about.ts';
-import type { Reply } from './dispatch.ts';
 import { needsSeed, type reset, type step } from './episode.ts';
 import { ApiError } from './errors.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
+import { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
 import { findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
 import { assertCanvas, assertDrawable, type Signer } from './state.ts';
 import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
+
+export { Raw } from './raw.ts';
 
 /** The pure functions the routes rest on. */
 export interface Environment {
@@ -33,18 +35,6 @@ export interface Environment {
   reward: typeof reward;
   score: typeof score;
   render: typeof render;
-}
-
-/** An answer that is sent as it is. */
-export class Raw {
-  readonly content_type: string;
-  readonly body: Reply['body'];
-  readonly headers: Readonly<Record<string, string>>;
-  constructor(content_type: string, body: Reply['body'], headers: Readonly<Record<string, string>> = {}) {
-    this.content_type = content_type;
-    this.body = body;
-    this.headers = headers;
-  }
 }
 
 export interface Call {

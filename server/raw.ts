@@ -1,0 +1,13 @@
+/** An answer with a content type, headers or a stream of its own, which is sent as it is. */
+import type { Reply } from './dispatch.ts';
+
+export class Raw {
+  readonly content_type: string;
+  readonly body: Reply['body'];
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(content_type: string, body: Reply['body'], headers: Readonly<Record<string, string>> = {}) {
+    this.content_type = content_type;
+    this.body = body;
+    this.headers = headers;
+  }
+}
