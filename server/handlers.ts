@@ -18,6 +18,7 @@ import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
+import { remoteRewardHandlers } from './protocols/remote-reward.ts';
 import { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
@@ -192,5 +193,6 @@ export function createHandlers(context: Context): Handlers {
       headers.get('accept')?.includes('text/html')
         ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })
         : rootIndex(),
+    ...remoteRewardHandlers(context),
   };
 }

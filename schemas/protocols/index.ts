@@ -1,4 +1,7 @@
 /** The routes of other projects' protocols, one file each. Their bodies and answers are those projects', not ours. */
 import type { Route } from '../route.ts';
+import { REMOTE_REWARD_ROUTES } from './remote-reward.ts';
 
-export const PROTOCOL_ROUTES = {} as const satisfies Record<string, Route>;
+export const PROTOCOL_ROUTES = {
+  ...REMOTE_REWARD_ROUTES,
+} as const satisfies Record<string, Route>;
