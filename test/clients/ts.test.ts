@@ -8,7 +8,7 @@ import {
   type ClientOptions,
 } from '../../clients/ts/index.ts';
 import type { StepResponse } from '../../schemas/responses.ts';
-import { ROUTE_IDS } from '../../schemas/routes.ts';
+import { ENV_ROUTE_IDS } from '../../schemas/routes.ts';
 import { createApp } from '../../server/app.ts';
 
 const app = createApp();
@@ -32,7 +32,7 @@ function scripted(
 const failure = (status: number, headers = {}): Response => new Response('<h1>busy</h1>', { status, headers });
 
 test('has a method for each route', () => {
-  expect(Object.keys(createClient({ url: 'http://test' })).sort()).toEqual([...ROUTE_IDS].sort());
+  expect(Object.keys(createClient({ url: 'http://test' })).sort()).toEqual([...ENV_ROUTE_IDS].sort());
 });
 
 test('its types are those of the routes', () => {
@@ -47,8 +47,8 @@ test('its types are those of the routes', () => {
   expectTypeOf<Client['reset']>().toBeCallableWith({ reward: 'best' });
 });
 
-test.each(ROUTE_IDS)('%s answers', async (id) => {
-  const inputs: Partial<Record<(typeof ROUTE_IDS)[number], unknown>> = {
+test.each(ENV_ROUTE_IDS)('%s answers', async (id) => {
+  const inputs: Partial<Record<(typeof ENV_ROUTE_IDS)[number], unknown>> = {
     step: { prompt: 'x', action: 'y' },
     reward: { prompt: 'x', completion: 'y' },
     score: { prompts: ['x'], completions: ['y'] },
