@@ -84,10 +84,11 @@ function toParameters(schema: z.ZodObject | undefined, where: 'path' | 'query') 
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'Not JSON, not an object, nested too deep, a seed out of range, or a state that was changed or is from another version',
-  404: 'No such task',
+  400: 'Not JSON, not an object, nested too deep, a seed out of range, or a state that was changed or is from another version; in protocols with sessions also a missing header, a name that is taken, no such split or index',
+  404: 'No such task, environment or session',
   408: 'The body came too slowly',
   409: 'The episode is over',
+  410: 'The session has ended',
   413: 'The body is too large',
   415: 'The body is compressed',
   422: 'A field is missing, unknown or out of range, two fields exclude each other, or columns differ in length',

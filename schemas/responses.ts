@@ -140,5 +140,10 @@ export const ToolsResponse = z.strictObject({
       }),
     )
     .describe('The same, as `tools` of an OpenAI-style chat completion'),
+  terminal_tool: z
+    .strictObject({ name: z.string(), arg: z.string(), description: z.string() })
+    .describe('For ORS harnesses: the tool that takes an answer without a tool call, in the argument `arg`'),
+  supports_score_group: z.literal(false).describe('For ORS harnesses: every drawing has a reward of its own'),
+  message_block_types: z.array(z.literal('text')).describe('For ORS harnesses: what blocks of messages hold'),
 });
 export type ToolsResponse = z.infer<typeof ToolsResponse>;

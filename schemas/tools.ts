@@ -15,6 +15,14 @@ export interface Tool {
 
 export const SUBMIT_TOOL = 'submit_diagram';
 
+/** What a plain answer without a tool call stands for, for harnesses that end an episode with one; no model sees this tool. */
+export const TERMINAL_TOOL = {
+  name: 'answer',
+  arg: 'completion',
+  description:
+    'Scores an answer without a tool call: a whole diagram as JSON, or, where it has none, what the tools drew.',
+} as const;
+
 const DESCRIPTIONS: Readonly<Record<Exclude<ActionType, 'done'>, string>> = {
   create_shape: 'Create a shape. x and y are its top left corner; the label stands inside it.',
   connect: 'Draw an arrow from one shape to another.',

@@ -6,11 +6,10 @@ import { toModelOutput } from '../schemas/completion.ts';
 import { DrawingAction, Observation, State } from '../schemas/episode.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
 import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
-import type { MetadataResponse, RootResponse, TasksResponse, ToolsResponse } from '../schemas/responses.ts';
+import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
 import type { PublicTask } from '../schemas/task.ts';
-import { TOOLS } from '../schemas/tools.ts';
 import { ABOUT } from './about.ts';
 import { needsSeed, type reset, type step } from './episode.ts';
 import { ApiError } from './errors.ts';
@@ -19,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward.ts';
+import { listTools } from './protocols/tool-list.ts';
 import { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
@@ -130,14 +130,6 @@ function metadata(signer: Signer): MetadataResponse {
     default_preset: DEFAULT_PRESET,
     signed_states: signer.isSigning,
   };
-}
-
-function listTools(): ToolsResponse {
-  const openai = TOOLS.map(({ name, description, input_schema }) => ({
-    type: 'function' as const,
-    function: { name, description, parameters: input_schema },
-  }));
-  return { tools: [...TOOLS], openai };
 }
 
 function rootIndex(): RootResponse {

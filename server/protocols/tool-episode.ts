@@ -9,6 +9,7 @@ import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
 import { SUBMIT_TOOL, TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
 import { reset, step } from '../episode.ts';
 import { ApiError, suggest } from '../errors.ts';
+import type { Environment } from '../handlers.ts';
 import type { Signer } from '../state.ts';
 
 /** Tool calls an episode may take unless the request says otherwise. */
@@ -30,8 +31,12 @@ export interface ToolResult {
  * Begins an episode of tool calls.
  * @throws ApiError invalid_request, unknown_task.
  */
-export function startToolEpisode(request: ResetRequest, signer: Signer): ResetResponse {
-  return reset({ max_turns: DEFAULT_MAX_CALLS, ...request, action_set: 'editor' }, signer);
+export function startToolEpisode(
+  request: ResetRequest,
+  signer: Signer,
+  environment: Pick<Environment, 'reset'> = { reset },
+): ResetResponse {
+  return environment.reset({ max_turns: DEFAULT_MAX_CALLS, ...request, action_set: 'editor' }, signer);
 }
 
 function describe({ observation, info }: StepResponse, finished: boolean, reward: number | null): string {
@@ -43,17 +48,7 @@ function describe({ observation, info }: StepResponse, finished: boolean, reward
   return lines.join('\n');
 }
 
-/**
- * Makes one call of a tool. Bad arguments are graded, never refused.
- * @throws ApiError invalid_request for a name that is no tool, episode_over, state_changed.
- */
-export function callTool(state: State, name: string, input: unknown, signer: Signer): ToolResult {
-  if (!TOOL_NAMES.has(name)) {
-    const hint = suggest(name, [...TOOL_NAMES]) || `; tools are ${[...TOOL_NAMES].join(', ')}`;
-    throw new ApiError('invalid_request', `no tool ${JSON.stringify(name.slice(0, 60))}${hint}`, { place: ['name'] });
-  }
-  const answer = step({ state, action: toolCallToOutput(name, input) }, signer);
-  const finished = answer.done || name === SUBMIT_TOOL;
+function toResult(answer: StepResponse, finished: boolean): ToolResult {
   const reward = finished ? answer.state.value : null;
   return {
     state: answer.state,
@@ -63,4 +58,41 @@ export function callTool(state: State, name: string, input: unknown, signer: Sig
     reward,
     components: answer.observation.reward_components,
   };
+}
+
+/**
+ * Makes one call of a tool. Bad arguments are graded, never refused.
+ * @throws ApiError invalid_request for a name that is no tool, episode_over, state_changed.
+ */
+export function callTool(
+  state: State,
+  name: string,
+  input: unknown,
+  signer: Signer,
+  environment: Pick<Environment, 'step'> = { step },
+): ToolResult {
+  if (!TOOL_NAMES.has(name)) {
+    const hint = suggest(name, [...TOOL_NAMES]) || `; tools are ${[...TOOL_NAMES].join(', ')}`;
+    throw new ApiError('invalid_request', `no tool ${JSON.stringify(name.slice(0, 60))}${hint}`, { place: ['name'] });
+  }
+  const answer = environment.step({ state, action: toolCallToOutput(name, input) }, signer);
+  return toResult(answer, answer.done || name === SUBMIT_TOOL);
+}
+
+/**
+ * Ends the episode with an answer that is no tool call. Before any call it is a whole completion, scored as a step of a
+ * single turn scores it. Later its actions go on the canvas; where it has none ("Done!"), what was drawn is submitted.
+ * @throws ApiError episode_over, state_changed.
+ */
+export function answerInWords(
+  state: State,
+  completion: string,
+  signer: Signer,
+  environment: Pick<Environment, 'step'> = { step },
+): ToolResult {
+  const { task_id, task, reward } = state;
+  if (state.turn === 0) return toResult(environment.step({ task_id, task, reward, action: completion }, signer), true);
+  const answer = environment.step({ state, action: completion }, signer);
+  if (answer.info.parse?.outcome === 'none') return callTool(state, SUBMIT_TOOL, {}, signer, environment);
+  return toResult(answer, true);
 }
