@@ -9,6 +9,7 @@ import { ApiError, toErrorBody } from './errors.ts';
 import { reward, score } from './grade.ts';
 import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
+import { DEFAULT_ORS, type OrsOptions } from './protocols/ors.ts';
 import { render } from './render/index.ts';
 import { assertStateVersion, createSigner } from './state.ts';
 import { parseQuery, validate } from './validate.ts';
@@ -31,6 +32,8 @@ export interface DispatchOptions {
   log?: ((entry: string) => void) | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
+  /** How many sessions and tasks ORS clients get; default DEFAULT_ORS. */
+  ors?: Partial<OrsOptions> | undefined;
 }
 
 /** A request of a known route, before anything in it was checked. */
@@ -103,7 +106,9 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     return toRefusal(new ApiError('internal', 'the server failed on this request; it may be repeated', { headers }));
   };
   const signer = createSigner(options.secret);
-  const handlers = createHandlers({ environment: options.environment ?? ENVIRONMENT, signer, metrics, report });
+  const environment = options.environment ?? ENVIRONMENT;
+  const ors = { ...DEFAULT_ORS, ...options.ors };
+  const handlers = createHandlers({ environment, signer, metrics, report, ors });
   const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
 
   const answer = async (id: RouteId, exchange: Exchange): Promise<Reply> => {

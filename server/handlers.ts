@@ -18,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward.ts';
+import { orsHandlers, type OrsOptions } from './protocols/ors.ts';
 import { listTools } from './protocols/tool-list.ts';
 import { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
@@ -53,6 +54,7 @@ export interface Context {
   metrics: Metrics;
   /** Told of every fault of the server. */
   report: (error: unknown) => void;
+  ors: OrsOptions;
 }
 
 /** A seed nobody chose: 53 bits, so that it survives as a JSON number too. */
@@ -185,6 +187,7 @@ export function createHandlers(context: Context): Handlers {
       headers.get('accept')?.includes('text/html')
         ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })
         : rootIndex(),
+    ...orsHandlers(context),
     ...remoteRewardHandlers(context),
   };
 }

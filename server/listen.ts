@@ -127,6 +127,7 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
     secret: settings.secret,
     body_limits: { body: settings.max_body, batch: settings.max_batch_body },
     log,
+    ors: { max_sessions: settings.max_sessions, train_tasks: settings.ors_train_tasks },
   });
   const timeoutMs = settings.request_timeout * 1000;
   const options = {

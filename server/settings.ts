@@ -35,6 +35,14 @@ export const ServerSettings = z.strictObject({
     .max(1_000_000)
     .default(4096)
     .meta({ description: 'Connections open at a time, in each process', unit: 'connections' }),
+  max_sessions: z.number().int().min(1).max(1_000_000).default(4096).meta({
+    description: 'Sessions of ORS clients at a time, in each process',
+    unit: 'places',
+  }),
+  ors_train_tasks: z.number().int().min(1).max(1_000_000).default(4096).meta({
+    description: 'Tasks of the split train that ORS clients see; the suite has billions, and clients list them all',
+    unit: 'tasks',
+  }),
   request_timeout: seconds(30, 'Time a request may take to come in'),
   shutdown_timeout: seconds(5, 'Time that running requests get after SIGTERM'),
 });
