@@ -18,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward.ts';
+import { nemoGymHandlers } from './protocols/nemo-gym.ts';
 import { orsHandlers, type OrsOptions } from './protocols/ors.ts';
 import { listTools } from './protocols/tool-list.ts';
 import { Raw } from './raw.ts';
@@ -187,6 +188,7 @@ export function createHandlers(context: Context): Handlers {
       headers.get('accept')?.includes('text/html')
         ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })
         : rootIndex(),
+    ...nemoGymHandlers(context),
     ...orsHandlers(context),
     ...remoteRewardHandlers(context),
   };

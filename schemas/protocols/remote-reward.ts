@@ -93,7 +93,7 @@ const EXAMPLE_RESPONSE =
   '{"actions": [{"type": "create_shape", "id": "a", "shape": "rectangle", "x": 80, "y": 80, "w": 160, "h": 80, "text": "Client"}]}';
 
 export const REMOTE_REWARD_ROUTES = {
-  openRlhfReward: {
+  openrlhf_get_reward: {
     method: 'POST',
     path: '/get_reward',
     tag: 'remote-reward',
@@ -107,7 +107,7 @@ export const REMOTE_REWARD_ROUTES = {
     refusals: [400, 404, 422],
     example: { query: [EXAMPLE_PROMPT + EXAMPLE_RESPONSE], prompts: [EXAMPLE_PROMPT], labels: [null] },
   },
-  slimeReward: {
+  slime_rm: {
     method: 'POST',
     path: '/rm',
     tag: 'remote-reward',
@@ -119,7 +119,7 @@ export const REMOTE_REWARD_ROUTES = {
     refusals: [400, 404, 422],
     example: { prompt: EXAMPLE_PROMPT, response: EXAMPLE_RESPONSE, label: null },
   },
-  faiRlReward: {
+  fai_rl_score: {
     method: 'POST',
     path: '/fai_rl',
     tag: 'remote-reward',

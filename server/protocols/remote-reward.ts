@@ -47,24 +47,24 @@ function faiRlItems({ prompts, completions, context }: FaiRlRequest): Item[] {
 
 export function remoteRewardHandlers(
   context: Context,
-): Pick<Handlers, 'openRlhfReward' | 'slimeReward' | 'faiRlReward'> {
+): Pick<Handlers, 'openrlhf_get_reward' | 'slime_rm' | 'fai_rl_score'> {
   /** Names of a preset's components, for a batch without items too. */
   const componentNames = (preset: Preset): string[] =>
     Object.keys(context.environment.reward({ prompt: '', completion: '', reward: preset }).components);
   return {
-    openRlhfReward: async ({ body, query }) => {
+    openrlhf_get_reward: async ({ body, query }) => {
       const { rewards, components } = await scoreItems(openRlhfItems(body), query.reward, context);
       const answer = { rewards, scores: rewards };
       if (query.extra_logs === 'none') return answer;
       return { ...answer, extra_logs: toColumns(components, componentNames(query.reward ?? DEFAULT_PRESET)) };
     },
-    slimeReward: async ({ body, query }) => {
+    slime_rm: async ({ body, query }) => {
       const task = taskOfLabel(body.label, ['body', 'label']) ?? taskOfPrompt(body.prompt, ['body', 'prompt']);
       const item = { ...task, completion: stripSpecialTokens(body.response) };
       const { rewards, components } = await scoreItems([item], query.reward, context);
       return query.reward_key === undefined ? rewards[0]! : { ...components[0], [query.reward_key]: rewards[0]! };
     },
-    faiRlReward: async ({ body }) => {
+    fai_rl_score: async ({ body }) => {
       const { rewards } = await scoreItems(faiRlItems(body), body.reward, context);
       return { rewards };
     },

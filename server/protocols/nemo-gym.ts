@@ -1,0 +1,107 @@
+/** The handlers of NeMo Gym's resources server; its Gymnasium protocol is in nemo-gymnasium.ts. */
+import {
+  NEMO_TOOL_ROUTE_IDS,
+  NemoVerifyRequest,
+  type NemoRow,
+  type NemoToolRouteId,
+} from '../../schemas/protocols/nemo-gym.ts';
+import { parseBody } from '../body.ts';
+import { ApiError } from '../errors.ts';
+import type { Call, Context, Handlers } from '../handlers.ts';
+import { Raw } from '../raw.ts';
+import { validate } from '../validate.ts';
+import { gymnasiumHandlers } from './nemo-gymnasium.ts';
+import { aggregateMetrics } from './nemo-metrics.ts';
+import { ownCalls, replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
+import { finishReason, functionCalls, lastMessage, parseArguments, taskOfRow } from './nemo-row.ts';
+import { createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
+import { startToolEpisode } from './tool-episode.ts';
+
+const JSON_TYPE = 'application/json';
+
+const toStart = (row: NemoRow) => ({ ...taskOfRow(row), reward: row.reward_preset ?? undefined });
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function toText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new ApiError('not_json', 'body must be JSON: it is not UTF-8', { place: ['body'] });
+  }
+}
+
+/** A fault of ours. The answer carries the session too: agents go on with the cookies of the last answer they got. */
+function toFault(error: unknown, cookie: string, { report }: Context): ApiError {
+  report(error);
+  const headers = { 'retry-after': '1', 'set-cookie': cookie };
+  return new ApiError('internal', 'the server failed on this call; it may be repeated', { headers });
+}
+
+/** One call of a tool in its session. The same call with the same cookie is a repetition, and has the same answer. */
+function callInSession(name: string, body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
+  const { state, token, last } = sessions.open(call);
+  const text = toText(body);
+  const key = `${token} ${name} ${text}`;
+  if (last?.call === key) return withCookie(last.answer, sessions.carry(state, last));
+  try {
+    const { state: next, answer } = takeCall(state, name, parseArguments(text));
+    return withCookie(answer, sessions.carry(next, { call: key, answer }));
+  } catch (error) {
+    throw error instanceof ApiError ? error : toFault(error, sessions.carry(state, last), context);
+  }
+}
+
+function toolHandlers(context: Context, sessions: NemoSessions): Pick<Handlers, NemoToolRouteId> {
+  const prefix = 'nemo_tool_'.length;
+  const entries = NEMO_TOOL_ROUTE_IDS.map((id) => [
+    id,
+    ({ body }: { body: Uint8Array }, call: Call) => callInSession(id.slice(prefix), body, call, context, sessions),
+  ]);
+  return Object.fromEntries(entries) as Pick<Handlers, NemoToolRouteId>;
+}
+
+function scoreRollout(row: NemoVerifyRequest, { environment, metrics }: Context): Replayed {
+  const start = toStart(row);
+  const calls = ownCalls(functionCalls(row.response));
+  const result =
+    calls.length > 0
+      ? replay(start, calls)
+      : environment.reward({
+          ...start,
+          completion: lastMessage(row.response),
+          finish_reason: finishReason(row.response),
+        });
+  metrics.countCompletions(row.reward_preset ?? 'graded', 1);
+  return result;
+}
+
+const CLOSING_BRACE = 0x7d;
+
+/** A body with more fields. Its own bytes stay as they are, unless it has one of the fields already. */
+function withFields(body: Uint8Array, row: object, fields: Readonly<Record<string, number>>): Uint8Array {
+  if (Object.keys(fields).some((name) => name in row)) return Buffer.from(JSON.stringify({ ...row, ...fields }));
+  const end = body.lastIndexOf(CLOSING_BRACE);
+  return Buffer.concat([body.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);
+}
+
+function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
+  const row = validate(NemoVerifyRequest, parseBody(body, false), 'body');
+  const { reward, components } = scoreRollout(row, context);
+  const terms = Object.entries(components).map(([name, value]) => [`reward/${name}`, value] as const);
+  const answer = withFields(body, row, { reward, ...Object.fromEntries(terms) });
+  const cookie = sessions.end(call);
+  return new Raw(JSON_TYPE, answer, cookie === undefined ? {} : { 'set-cookie': cookie });
+}
+
+export function nemoGymHandlers(context: Context) {
+  const sessions = createNemoSessions(context.signer, () => performance.now());
+  return {
+    nemo_seed_session: ({ body }) => withCookie({}, sessions.begin(startToolEpisode(toStart(body), UNSIGNED).state)),
+    ...toolHandlers(context, sessions),
+    nemo_verify: ({ body }, call) => verify(body, call, context, sessions),
+    nemo_aggregate_metrics: ({ body }) => aggregateMetrics(body),
+    nemo_reverify_mode: () => 'stateless',
+    ...gymnasiumHandlers(context, sessions),
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,96 @@
+/**
+ * NeMo Gym's Gymnasium protocol: an episode of this environment in which a response of the model is one turn, whether it
+ * writes its actions or calls them as functions. The state travels in the session's cookie; an inline task comes with the row
+ * of each request. Rewards are those of the environment, so that their sum is what an agent of theirs adds up.
+ */
+import { toModelOutput } from '../../schemas/completion.ts';
+import type { State } from '../../schemas/episode.ts';
+import type { NemoResetRequest, NemoResponse } from '../../schemas/protocols/nemo-gym.ts';
+import type { StepResponse } from '../../schemas/responses.ts';
+import { TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
+import type { Context, Handlers } from '../handlers.ts';
+import { UNSIGNED } from './nemo-replay.ts';
+import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './nemo-row.ts';
+import { withCookie, type NemoSessions } from './nemo-session.ts';
+import type { ItemTask } from './remote-items.ts';
+
+/** The actions that a call stands for; what is no list of actions is one that will be rejected. */
+function actionsOf({ name, input }: FunctionCall): unknown[] {
+  if (!TOOL_NAMES.has(name)) return [];
+  const output = toolCallToOutput(name, input);
+  const actions = (output as { actions?: unknown } | null)?.actions;
+  return Array.isArray(actions) ? (actions as unknown[]) : [output];
+}
+
+/** What is told of each call: the faults of its own actions. */
+function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResponse) {
+  let start = 0;
+  return calls.map((call) => {
+    const end = start + actionsOf(call).length;
+    const faults = observation.errors.filter(({ index = 0 }) => index >= start && index < end);
+    const texts = TOOL_NAMES.has(call.name) ? faults.map(({ message }) => message) : [`no tool ${call.name}`];
+    start = end;
+    return { call_id: call.call_id, output: texts.join('\n') || 'ok' };
+  });
+}
+
+/** What the model did in a turn: the actions it called, else the text it wrote. */
+function actionOf(response: NemoResponse, calls: readonly FunctionCall[]): unknown {
+  return calls.length > 0 ? { actions: calls.flatMap(actionsOf) } : toModelOutput(lastMessage(response));
+}
+
+function describe({ observation, info }: StepResponse): string {
+  const { errors, lints, canvas } = observation;
+  const lines = [...errors, ...info.reasons, ...lints].map(({ message }) => message);
+  return [...lines, `The canvas: ${JSON.stringify(canvas)}`].join('\n');
+}
+
+function toAnswer(step: StepResponse, calls: readonly FunctionCall[]) {
+  const { reward, terminated, truncated, done, observation } = step;
+  const terms = Object.entries(observation.reward_components).map(([name, value]) => [`reward/${name}`, value]);
+  const info = {
+    ...(Object.fromEntries(terms) as Record<string, number>),
+    stop_reason: step.stop_reason,
+    ...(calls.length > 0 ? { tool_outputs: toToolOutputs(calls, step) } : {}),
+  };
+  return { observation: done ? null : describe(step), reward, terminated, truncated, info };
+}
+
+/** The state with the task's words, which the cookie leaves out. */
+function withWords(state: State, { task, prompt }: ItemTask): State {
+  if (state.task_id !== undefined) return state;
+  return { ...state, task: task ?? { prompt: prompt ?? '' } };
+}
+
+function asksAlready({ responses_create_params: { input } }: NemoResetRequest): boolean {
+  return typeof input === 'string' ? input !== '' : Array.isArray(input) && input.length > 0;
+}
+
+export function gymnasiumHandlers({ environment, metrics }: Context, sessions: NemoSessions) {
+  return {
+    nemo_reset: ({ body }) => {
+      const max_turns = body.max_turns ?? 1;
+      const action_set = body.action_set ?? (max_turns > 1 ? 'editor' : 'core');
+      const start = { ...taskOfRow(body), reward: body.reward_preset ?? undefined, max_turns, action_set };
+      const { observation, state } = environment.reset(start, UNSIGNED);
+      const answer = { observation: asksAlready(body) ? null : observation.prompt, info: {} };
+      return withCookie(answer, sessions.begin(state));
+    },
+    nemo_step: ({ body }, call) => {
+      const { state } = sessions.open(call);
+      const calls = functionCalls(body.response);
+      const request = {
+        state: withWords(state, taskOfRow(body)),
+        action: actionOf(body.response, calls),
+        finish_reason: finishReason(body.response),
+      };
+      const step = environment.step(request, UNSIGNED);
+      metrics.countCompletions(step.state.reward, 1);
+      return withCookie(toAnswer(step, calls), sessions.carry(step.state));
+    },
+    nemo_close: (_, call) => {
+      const cookie = sessions.end(call);
+      return cookie === undefined ? {} : withCookie({}, cookie);
+    },
+  } satisfies Partial<Handlers>;
+}

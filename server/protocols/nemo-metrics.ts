@@ -1,0 +1,78 @@
+/**
+ * Statistics over answers of /verify, as NeMo Gym's own servers compute them: mean, max, min, median and standard deviation
+ * (of a sample, n - 1) of every field that holds numbers or flags, for each task and over all. A lone value has a deviation
+ * of 0. Token counts of `response.usage` count as fields. What is left out: histograms, which their answer leaves out too.
+ */
+import type { NemoMetricsRequest, NemoMetricsResponse } from '../../schemas/protocols/nemo-gym.ts';
+
+const TASK_INDEX = '_ng_task_index';
+const ROLLOUT_INDEX = '_ng_rollout_index';
+
+type Numbers = ReadonlyMap<string, readonly number[]>;
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function usageOf({ response }: Readonly<Record<string, unknown>>): object {
+  const usage = (response as { usage?: unknown } | null | undefined)?.usage;
+  return typeof usage === 'object' && usage !== null ? usage : {};
+}
+
+/** The values of each field, in the order in which the fields first occur. */
+function collect(rows: readonly Readonly<Record<string, unknown>>[]): Numbers {
+  const fields = new Map<string, number[]>();
+  for (const row of rows) {
+    for (const [name, value] of Object.entries({ ...row, ...usageOf(row) })) {
+      const number = numberOf(value);
+      if (number === undefined || name === TASK_INDEX || name === ROLLOUT_INDEX) continue;
+      fields.set(name, [...(fields.get(name) ?? []), number]);
+    }
+  }
+  return fields;
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+function deviation(values: readonly number[]): number {
+  if (values.length === 1) return 0;
+  const center = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1));
+}
+
+const STATISTICS: Readonly<Record<string, (values: readonly number[]) => number>> = {
+  mean,
+  max: (values) => values.reduce((a, b) => Math.max(a, b)),
+  min: (values) => values.reduce((a, b) => Math.min(a, b)),
+  median,
+  std: deviation,
+};
+
+function describe(rows: readonly Readonly<Record<string, unknown>>[]): Record<string, number> {
+  const fields = [...collect(rows)];
+  return Object.fromEntries(
+    Object.entries(STATISTICS).flatMap(([statistic, compute]) =>
+      fields.map(([name, values]) => [`${statistic}/${name}`, compute(values)]),
+    ),
+  );
+}
+
+const taskIndex = (row: Readonly<Record<string, unknown>>): number => numberOf(row[TASK_INDEX]) ?? 0;
+
+export function aggregateMetrics({ verify_responses: rows }: NemoMetricsRequest): NemoMetricsResponse {
+  const tasks = [...new Set(rows.map(taskIndex))].sort((a, b) => a - b);
+  const groups = tasks.map((task) => ({
+    ...describe(rows.filter((row) => taskIndex(row) === task)),
+    [TASK_INDEX]: task,
+  }));
+  const all = describe(rows);
+  const means = Object.entries(all).filter(([name]) => name.startsWith('mean/'));
+  return { group_level_metrics: groups, agent_metrics: all, key_metrics: Object.fromEntries(means) };
+}

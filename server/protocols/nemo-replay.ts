@@ -1,0 +1,62 @@
+/**
+ * A rollout's tool calls, one after the other. The same function takes a call while the rollout goes on and when /verify
+ * draws the calls of a finished response, so that a model is told what it will be scored by.
+ */
+import type { State } from '../../schemas/episode.ts';
+import type { NemoToolResponse } from '../../schemas/protocols/nemo-gym.ts';
+import { TOOL_NAMES } from '../../schemas/tools.ts';
+import { createSigner } from '../state.ts';
+import type { FunctionCall } from './nemo-row.ts';
+import { isTooLarge } from './nemo-session.ts';
+import { callTool, startToolEpisode } from './tool-episode.ts';
+
+/** Sessions sign what leaves the server themselves; within it nothing is signed. */
+export const UNSIGNED = createSigner(undefined);
+
+export interface Taken {
+  state: State;
+  answer: NemoToolResponse;
+  /** Of the canvas after the call, where the call was taken. */
+  components?: Readonly<Record<string, number>>;
+}
+
+const OVER = 'The drawing is submitted; no more calls are taken.';
+const TOO_LARGE =
+  'The call was not taken: the canvas would hold more than fits. Submit the drawing, or delete something.';
+
+/** Takes one call of a tool of ours. */
+export function takeCall(state: State, name: string, input: unknown): Taken {
+  if (state.stop_reason !== undefined) return { state, answer: { ok: false, message: OVER, done: true } };
+  const result = callTool(state, name, input, UNSIGNED);
+  const { ok, finished, components } = result;
+  if (isTooLarge(result.state.canvas)) return { state, answer: { ok: false, message: TOO_LARGE, done: false } };
+  const next = finished ? { ...result.state, stop_reason: result.state.stop_reason ?? 'submitted' } : result.state;
+  const message = finished ? 'The drawing is submitted.' : result.text;
+  return { state: next, answer: { ok, message, done: finished }, components };
+}
+
+export interface Replayed {
+  /** R of the canvas after the last call, in [0, 1]. */
+  reward: number;
+  components: Readonly<Record<string, number>>;
+}
+
+/** The calls of a response that name a tool of ours. */
+export function ownCalls(calls: readonly FunctionCall[]): FunctionCall[] {
+  return calls.filter(({ name }) => TOOL_NAMES.has(name));
+}
+
+/**
+ * What calls draw is worth, whether it was submitted or not.
+ * @param calls One at least, all of tools of ours.
+ */
+export function replay(start: Parameters<typeof startToolEpisode>[0], calls: readonly FunctionCall[]): Replayed {
+  let { state } = startToolEpisode(start, UNSIGNED);
+  let components: Replayed['components'] = {};
+  for (const { name, input } of calls) {
+    const taken = takeCall(state, name, input);
+    state = taken.state;
+    components = taken.components ?? components;
+  }
+  return { reward: state.value, components };
+}

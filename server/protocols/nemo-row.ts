@@ -1,0 +1,72 @@
+/** What the rows and responses of NeMo Gym mean: a task, and what the model did. */
+import { isCompletion, type Completion } from '../../schemas/completion.ts';
+import type { NemoResponse, NemoRow } from '../../schemas/protocols/nemo-gym.ts';
+import { TOOL_NAMES } from '../../schemas/tools.ts';
+import { taskOfLabel, taskOfPrompt, type ItemTask } from './remote-items.ts';
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const hasRole = (item: unknown): boolean => isObject(item) && typeof item['role'] === 'string';
+
+/**
+ * The task a row names, else what its last user message says.
+ * @throws ApiError unknown_task, invalid_request.
+ */
+export function taskOfRow({ task_id, task, responses_create_params }: NemoRow): ItemTask {
+  const named = taskOfLabel(task_id, ['body', 'task_id']) ?? taskOfLabel(task, ['body', 'task']);
+  if (named) return named;
+  const { input } = responses_create_params;
+  const prompt: unknown = Array.isArray(input) ? input.filter(hasRole) : input;
+  return taskOfPrompt(prompt, ['body', 'responses_create_params', 'input']);
+}
+
+export interface FunctionCall {
+  /** One of TOOL_NAMES, or what else the model called. */
+  name: string;
+  call_id: string;
+  /** The arguments, parsed where they are JSON. */
+  input: unknown;
+}
+
+/** JSON that a model wrote; text that is not JSON stays text, to be graded as what it is. No text at all is no argument. */
+export function parseArguments(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The bare name of a tool: agents that reach tools over MCP write `mcp__<server>__<tool>`. */
+function toBareName(name: string): string {
+  const bare = name.startsWith('mcp__') ? name.slice(name.lastIndexOf('__') + 2) : name;
+  return TOOL_NAMES.has(bare) ? bare : name;
+}
+
+/** The function calls of a response, in order. */
+export function functionCalls({ output }: NemoResponse): FunctionCall[] {
+  return output.flatMap((item) => {
+    if (!isObject(item) || (item['type'] !== 'function_call' && item['type'] !== 'custom_tool_call')) return [];
+    const { name, call_id } = item;
+    if (typeof name !== 'string') return [];
+    const input = parseArguments(item['arguments'] ?? item['input']);
+    return [{ name: toBareName(name), call_id: typeof call_id === 'string' ? call_id : '', input }];
+  });
+}
+
+/** The text of the last message of the assistant, '' where there is none. */
+export function lastMessage({ output }: NemoResponse): Completion {
+  const message = output.findLast((item) => isObject(item) && item['role'] === 'assistant');
+  const messages = [message];
+  return isCompletion(messages) ? messages : '';
+}
+
+/** `length` where the response was cut, as chat completions say it. */
+export function finishReason({ incomplete_details }: NemoResponse): 'length' | undefined {
+  const isCut = isObject(incomplete_details) && incomplete_details['reason'] === 'max_output_tokens';
+  return isCut ? 'length' : undefined;
+}
