@@ -105,6 +105,7 @@ function toResponses(route: Route): ResponsesObject {
   const statuses = [...(route.refusals ?? []), ...(route.body ? [408, 413, 415] : []), 503].sort((a, b) => a - b);
   return {
     200: { description: route.summary, content },
+    ...Object.fromEntries(Object.entries(route.statuses ?? {}).map(([s, description]) => [s, { description, content }])),
     ...Object.fromEntries(statuses.map((s) => [s, { description: REFUSALS[s] ?? '', content: refusal }])),
   };
 }

@@ -11,7 +11,7 @@ export interface RawAnswer {
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** OpenAPI style: `/tasks/{task_id}`. */
   readonly path: string;
   readonly tag: 'episode' | 'scoring' | 'tasks' | 'about' | Protocol;
@@ -28,6 +28,8 @@ export interface Route {
   readonly answer: z.ZodType | RawAnswer;
   /** The answer may come in parts, e.g. server-sent events. */
   readonly streams?: boolean;
+  /** Other statuses of an answer of this kind, with what they mean: protocols that refuse in a document of their own. */
+  readonly statuses?: Readonly<Record<number, string>>;
   /** Statuses of refusals beside those every route may answer (408, 413, 415, 503). */
   readonly refusals?: readonly number[];
   /** A request body to try. */

@@ -10,6 +10,11 @@ import { reward, score } from './grade.ts';
 import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors.ts';
+import type { EnvSession } from './protocols/env-session.ts';
+import { createSessionStore } from './protocols/session-store.ts';
+import type { SessionLimits } from './protocols/sessions.ts';
+import { createSharedSessions } from './protocols/shared-sessions.ts';
+import type { SocketContext } from './protocols/sockets.ts';
 import { render } from './render/index.ts';
 import { assertStateVersion, createSigner } from './state.ts';
 import { parseQuery, validate } from './validate.ts';
@@ -24,12 +29,16 @@ export interface BodyLimits {
 
 export const DEFAULT_BODY_LIMITS: BodyLimits = { body: 2 ** 20, batch: 32 * 2 ** 20 };
 
+export const DEFAULT_SESSION_LIMITS: SessionLimits = { max_sessions: 4096, idle_ms: 3_600_000 };
+
 export interface DispatchOptions {
   /** Signs states, so that a changed one is refused. */
   secret?: string | undefined;
   body_limits?: BodyLimits | undefined;
   /** Where faults of the server are told, one entry each; default: nowhere. */
   log?: ((entry: string) => void) | undefined;
+  /** Of the sessions of MCP and OpenEnv clients. */
+  session_limits?: SessionLimits | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
   /** How many sessions and tasks ORS clients get; default DEFAULT_ORS. */
@@ -52,6 +61,8 @@ export interface Reply {
 }
 
 export interface Dispatcher {
+  /** What web sockets rest on, which are no requests and replies. */
+  readonly context: SocketContext;
   /** Never throws: a fault of the caller is a 4xx, a fault of the server is reported and a 503. */
   dispatch(id: RouteId, exchange: Exchange): Promise<Reply>;
   /** A refusal of a request that belongs to no route. */
@@ -71,7 +82,8 @@ const JSON_TYPE = 'application/json';
 
 function toReply(answer: unknown): Reply {
   if (answer instanceof Raw) {
-    return { status: 200, headers: { 'content-type': answer.content_type, ...answer.headers }, body: answer.body };
+    const { status, content_type, headers, body } = answer;
+    return { status, headers: { 'content-type': content_type, ...headers }, body };
   }
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body: JSON.stringify(answer) };
 }
@@ -106,9 +118,11 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     return toRefusal(new ApiError('internal', 'the server failed on this request; it may be repeated', { headers }));
   };
   const signer = createSigner(options.secret);
+  const sessionLimits = options.session_limits ?? DEFAULT_SESSION_LIMITS;
+  const shared = createSharedSessions(createSessionStore<EnvSession>(sessionLimits, () => performance.now()));
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
-  const handlers = createHandlers({ environment, signer, metrics, report, ors });
+  const handlers = createHandlers({ environment, signer, metrics, shared, report, ors });
   const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
 
   const answer = async (id: RouteId, exchange: Exchange): Promise<Reply> => {
@@ -121,6 +135,7 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   };
 
   return {
+    context: { environment: options.environment ?? ENVIRONMENT, metrics, report, shared },
     limitOf,
     refuse,
     async dispatch(id, exchange) {

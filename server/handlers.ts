@@ -1,23 +1,25 @@
 /** One function for each route, from the valid request to the answer. Everything about HTTP itself is in app.ts. */
-import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { EMPTY_CANVAS, type Canvas, type CanvasSize } from '../schemas/canvas.ts';
 import { toModelOutput } from '../schemas/completion.ts';
-import { DrawingAction, Observation, State } from '../schemas/episode.ts';
+import { DrawingAction, State } from '../schemas/episode.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
+import { GradedObservation } from '../schemas/protocols/openenv.ts';
 import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
 import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
 import type { PublicTask } from '../schemas/task.ts';
 import { ABOUT } from './about.ts';
-import { needsSeed, type reset, type step } from './episode.ts';
+import type { reset, step } from './episode.ts';
 import { ApiError } from './errors.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
+import { openEnvHandlers } from './protocols/openenv.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward.ts';
+import type { SharedSessions } from './protocols/shared-sessions.ts';
 import { nemoGymHandlers } from './protocols/nemo-gym.ts';
 import { orsHandlers, type OrsOptions } from './protocols/ors.ts';
 import { listTools } from './protocols/tool-list.ts';
@@ -26,6 +28,7 @@ import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
 import { findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
+import { withSeed } from './seed.ts';
 import { assertCanvas, assertDrawable, type Signer } from './state.ts';
 import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
 
@@ -55,12 +58,9 @@ export interface Context {
   metrics: Metrics;
   /** Told of every fault of the server. */
   report: (error: unknown) => void;
+  /** Episodes that the server holds, of MCP and OpenEnv clients. */
+  shared: SharedSessions;
   ors: OrsOptions;
-}
-
-/** A seed nobody chose: 53 bits, so that it survives as a JSON number too. */
-function pickSeed(): string {
-  return (randomBytes(8).readBigUInt64BE() >> 11n).toString();
 }
 
 /** Tasks that are made between two looks at other requests: some take tens of milliseconds each the first time. */
@@ -153,12 +153,11 @@ export function createHandlers(context: Context): Handlers {
   const docs = once(() => docsPage(openApi()));
   const schemas = once(() => ({
     action: toStandaloneSchema(DrawingAction),
-    observation: toStandaloneSchema(Observation),
+    observation: toStandaloneSchema(GradedObservation),
     state: toStandaloneSchema(State),
   }));
   return {
-    reset: ({ body }) =>
-      environment.reset(needsSeed(body) && body.seed == null ? { ...body, seed: pickSeed() } : body, signer),
+    reset: ({ body }) => environment.reset(withSeed(body), signer),
     step: ({ body }) => {
       const answer = environment.step(body, signer);
       metrics.countCompletions(answer.state.reward, 1);
@@ -190,6 +189,7 @@ export function createHandlers(context: Context): Handlers {
         : rootIndex(),
     ...nemoGymHandlers(context),
     ...orsHandlers(context),
+    ...openEnvHandlers(context),
     ...remoteRewardHandlers(context),
   };
 }

@@ -7,6 +7,7 @@ import { toApp } from './app.ts';
 import { createDispatcher } from './dispatch.ts';
 import { ApiError, toErrorBody } from './errors.ts';
 import { createNodeListener } from './node-listener.ts';
+import { attachSockets } from './protocols/sockets.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** Longer than the 60 s of common load balancers and Python clients, which reuse a connection until then. */
@@ -124,6 +125,7 @@ export function toUrl(host: string, port: number): string {
  */
 export async function listen(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
   const dispatcher = createDispatcher({
+    session_limits: { max_sessions: settings.max_sessions, idle_ms: settings.session_idle_timeout * 1000 },
     secret: settings.secret,
     body_limits: { body: settings.max_body, batch: settings.max_batch_body },
     log,
@@ -143,12 +145,14 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
     listener(request, response);
   });
   configure(server, settings);
+  const sockets = attachSockets(server, dispatcher.context, settings);
   const { port } = await listenAt(server, settings);
   return {
     url: toUrl(settings.host, port),
     port,
     close: () => {
       isClosing = true;
+      sockets.close(settings.shutdown_timeout * 1000);
       return closeGracefully(server, settings.shutdown_timeout * 1000);
     },
   };

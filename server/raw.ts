@@ -5,9 +5,16 @@ export class Raw {
   readonly content_type: string;
   readonly body: Reply['body'];
   readonly headers: Readonly<Record<string, string>>;
-  constructor(content_type: string, body: Reply['body'], headers: Readonly<Record<string, string>> = {}) {
+  readonly status: number;
+  constructor(
+    content_type: string,
+    body: Reply['body'],
+    headers: Readonly<Record<string, string>> = {},
+    status = 200,
+  ) {
     this.content_type = content_type;
     this.body = body;
     this.headers = headers;
+    this.status = status;
   }
 }

@@ -12,6 +12,9 @@ const bytes = (value: number, description: string) =>
     .default(value)
     .meta({ description, unit: 'bytes' });
 
+const places = (value: number, description: string) =>
+  z.number().int().min(1).max(1_000_000).default(value).meta({ description, unit: 'places' });
+
 export const ServerSettings = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen at; 0.0.0.0 for every interface'),
   port: z.number().int().min(0).max(65_535).default(8000).describe('Port to listen at; 0 takes a free one'),
@@ -33,12 +36,17 @@ export const ServerSettings = z.strictObject({
     .int()
     .min(1)
     .max(1_000_000)
-    .default(4096)
+    .default(8192)
     .meta({ description: 'Connections open at a time, in each process', unit: 'connections' }),
-  max_sessions: z.number().int().min(1).max(1_000_000).default(4096).meta({
-    description: 'Sessions of ORS clients at a time, in each process',
-    unit: 'places',
-  }),
+  max_sockets: places(4096, 'Web sockets open at a time, in each process; fewer than --max-connections'),
+  max_frame: bytes(2 ** 20, 'Largest frame of a web socket'),
+  socket_ping_interval: seconds(30, 'Time between pings of a web socket; one that answered none is closed'),
+  socket_idle_timeout: seconds(3600, 'Time without a frame after which a web socket is closed'),
+  max_sessions: places(
+    4096,
+    'Sessions at a time in each process: so many of MCP and OpenEnv tool clients, so many of ORS clients',
+  ),
+  session_idle_timeout: seconds(3600, 'Time after which a session that is not used is dropped'),
   ors_train_tasks: z.number().int().min(1).max(1_000_000).default(4096).meta({
     description: 'Tasks of the split train that ORS clients see; the suite has billions, and clients list them all',
     unit: 'tasks',

@@ -64,6 +64,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',
+  record: 'an object',
   null: 'null',
 };
 

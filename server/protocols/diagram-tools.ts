@@ -1,0 +1,85 @@
+/**
+ * The tools as MCP and OpenEnv's JSON-RPC list them: those of schemas/tools.ts, and `start_diagram`, since there a model has
+ * no other way to begin. Whatever a model gives as arguments, the result is one it can read: a refusal is a result with
+ * `ok: false`, never an error of the protocol.
+ */
+import { z } from 'zod';
+import type { ResetResponse } from '../../schemas/responses.ts';
+import { ResetRequest } from '../../schemas/requests.ts';
+import { TOOLS, TOOL_NAMES, type Tool } from '../../schemas/tools.ts';
+import { ApiError } from '../errors.ts';
+import type { Environment } from '../handlers.ts';
+import { withSeed } from '../seed.ts';
+import { validate } from '../validate.ts';
+import { callSessionTool, startSession, type EnvSession } from './env-session.ts';
+
+export const START_TOOL = 'start_diagram';
+
+const { prompt, task_id, reward } = ResetRequest.shape;
+const StartInput = z.object({ prompt, task_id, reward });
+
+const START: Tool = {
+  name: START_TOOL,
+  description:
+    'Begin a new drawing, on an empty canvas: of a prompt of your own, of a task of the suite by its task_id, or, without either, of a task drawn by lot. What was drawn before is gone.',
+  input_schema: toInputSchema(StartInput),
+};
+
+function toInputSchema(schema: z.ZodType): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(z.toJSONSchema(schema)).filter(([key]) => key !== '$schema'));
+}
+
+export const DIAGRAM_TOOLS: readonly Tool[] = [START, ...TOOLS];
+
+export const isDiagramTool = (name: string): boolean => name === START_TOOL || TOOL_NAMES.has(name);
+
+/** The result of a call, with the same keys for every tool. */
+export interface DiagramResult {
+  ok: boolean;
+  /** What the model is told. */
+  text: string;
+  finished: boolean;
+  /** In [0, 1] once finished, null before. */
+  reward: number | null;
+  components: Readonly<Record<string, number>>;
+}
+
+interface Called {
+  session: EnvSession;
+  result: DiagramResult;
+}
+
+function refused(session: EnvSession, text: string): Called {
+  return { session, result: { ok: false, text, finished: false, reward: null, components: {} } };
+}
+
+function describeStart({ observation }: ResetResponse): string {
+  const { w, h } = observation.canvas_size;
+  return [
+    observation.prompt,
+    `The canvas is empty: ${w} x ${h} pixels, x to the right, y down. Draw with the other tools, then submit_diagram.`,
+  ].join('\n\n');
+}
+
+function start(input: unknown, environment: Environment): Called {
+  const given = Object.entries(typeof input === 'object' && input !== null ? input : {});
+  const fields = Object.fromEntries(given.filter(([, value]) => value !== null));
+  const { session, answer } = startSession(withSeed(validate(StartInput, fields, 'arguments')), environment);
+  return { session, result: { ok: true, text: describeStart(answer), finished: false, reward: null, components: {} } };
+}
+
+/**
+ * Calls a tool. Throws for a fault of the server only.
+ * @param name One for which `isDiagramTool` holds.
+ */
+export function callDiagramTool(session: EnvSession, name: string, input: unknown, environment: Environment): Called {
+  try {
+    if (name === START_TOOL) return start(input, environment);
+    const next = callSessionTool(session, name, input, environment);
+    const { ok, text, finished, reward, components } = next.answer;
+    return { session: next.session, result: { ok, text, finished, reward, components } };
+  } catch (error) {
+    if (error instanceof ApiError) return refused(session, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Web sockets: OpenEnv's `/ws`, whose frames are answered by openenv-frames.ts, and its `/mcp`, whose frames are JSON-RPC
+ * requests. Here is only what a socket needs: so many at a time, frames so large, answers in order, clients that are gone or
+ * idle reaped, no faster read than answers are taken, and an end in which running episodes may finish.
+ *
+ * Nothing is compressed: OpenEnv's validator refuses that, and it would cost more than a step. Too large a frame closes the
+ * socket with code 1009, as the protocol has it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Context } from '../handlers.ts';
+import { isRunning, NO_EPISODE, type EnvSession } from './env-session.ts';
+import { answerFrame, errorFrame, type FrameAnswer } from './openenv-frames.ts';
+import { answerRpcFrame, refuseAtCapacity } from './openenv-rpc.ts';
+
+/** Times in seconds, sizes in bytes. */
+export interface SocketLimits {
+  max_sockets: number;
+  max_frame: number;
+  socket_idle_timeout: number;
+  socket_ping_interval: number;
+}
+
+export interface Sockets {
+  /** Takes no more, closes each socket when its episode ends, and all that are left shortly before the deadline. */
+  close(deadlineMs: number): void;
+}
+
+/** Bytes of answers a client may leave unread before no more of its frames are read. */
+const MAX_UNREAD = 2 ** 20;
+/** Part of the time to close after which running episodes are no longer waited for. */
+const PATIENCE = 0.8;
+
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+
+export type SocketContext = Pick<Context, 'environment' | 'metrics' | 'report' | 'shared'>;
+
+type Answer = (session: EnvSession, frame: Uint8Array, context: SocketContext, sessionId: string) => FrameAnswer;
+
+/** A path sockets connect to, and how it says that there is no place left. */
+interface Endpoint {
+  answer: Answer;
+  refuse: (active: number, max: number) => string;
+}
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/ws': {
+    answer: answerFrame,
+    refuse: (active, max) =>
+      errorFrame('CAPACITY_REACHED', `all ${max} sessions are taken; close one, or connect again later`, {
+        active_sessions: active,
+        max_sessions: max,
+      }),
+  },
+  '/mcp': {
+    answer: answerRpcFrame,
+    refuse: (active, max) => JSON.stringify(refuseAtCapacity({ active, max })),
+  },
+};
+
+/** One client. */
+interface Seat {
+  readonly ws: WebSocket;
+  readonly id: string;
+  readonly answer: Answer;
+  /** Unused where the session is shared. */
+  session: EnvSession;
+  readonly isShared: boolean;
+  /** The last frame that is still being answered, of a shared session. */
+  tail: Promise<void>;
+  frame_at: number;
+  is_alive: boolean;
+}
+
+const now = (): number => performance.now();
+
+function send(ws: WebSocket, reply: string): void {
+  ws.send(reply, () => {
+    if (ws.isPaused && ws.bufferedAmount <= MAX_UNREAD) ws.resume();
+  });
+  if (ws.bufferedAmount > MAX_UNREAD) ws.pause();
+}
+
+function finish(seat: Seat, { reply, ends }: FrameAnswer): void {
+  if (reply !== undefined) send(seat.ws, reply);
+  if (ends) seat.ws.close(NORMAL);
+}
+
+const SESSION_GONE: FrameAnswer = {
+  session: NO_EPISODE,
+  reply: errorFrame('SESSION_ERROR', 'the session has ended; begin another'),
+  ends: true,
+};
+
+async function answerShared(seat: Seat, frame: Uint8Array, context: SocketContext): Promise<void> {
+  const answered = await context.shared.store.update(seat.id, (session) => {
+    const result = seat.answer(session, frame, context, seat.id);
+    return { value: result.session, result };
+  });
+  if (answered) seat.session = answered.result.session;
+  finish(seat, answered?.result ?? SESSION_GONE);
+}
+
+/** @param done Called when a frame has been answered. */
+function listenTo(seat: Seat, context: SocketContext, done: (seat: Seat) => void): void {
+  seat.ws.on('message', (data: Buffer) => {
+    seat.frame_at = now();
+    seat.is_alive = true;
+    if (seat.isShared) {
+      seat.tail = seat.tail
+        .then(() => answerShared(seat, data, context))
+        .catch(context.report)
+        .then(() => {
+          done(seat);
+        });
+      return;
+    }
+    const answer = seat.answer(seat.session, data, context, seat.id);
+    seat.session = answer.session;
+    finish(seat, answer);
+    done(seat);
+  });
+  seat.ws.on('pong', () => (seat.is_alive = true));
+}
+
+function refuseUpgrade(socket: Duplex, status: string, message: string): void {
+  const body = JSON.stringify({ error: { code: 'unknown_route', message, path: 'path' }, detail: [] });
+  const head = [`HTTP/1.1 ${status}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
+  socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
+}
+
+/** Why a socket may not have the session it asks for; undefined where it now holds it. */
+async function attach(id: string, { shared }: SocketContext): Promise<string | undefined> {
+  if (!shared.attach(id)) return `session ${id.slice(0, 60)} has a web socket already`;
+  if (await shared.store.update(id, (value) => ({ value, result: true }))) return undefined;
+  await shared.detach(id);
+  return `Unknown session_id: ${id.slice(0, 60)}`;
+}
+
+/** Ends the socket of a client that is gone or idle, else asks whether it is there. */
+function check(seat: Seat, idleSince: number): void {
+  if (!seat.is_alive) seat.ws.terminate();
+  else if (seat.frame_at < idleSince) seat.ws.close(GOING_AWAY, 'idle for too long');
+  else seat.ws.ping();
+  seat.is_alive = false;
+}
+
+/** Takes web sockets at a server's `/ws` and `/mcp`. */
+export function attachSockets(server: Server, context: SocketContext, limits: SocketLimits): Sockets {
+  const seats = new Set<Seat>();
+  let isClosing = false;
+  const acceptor = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: limits.max_frame,
+  });
+
+  const leaveIfIdle = (seat: Seat): void => {
+    if (isClosing && !isRunning(seat.session)) seat.ws.close(GOING_AWAY, 'the server is closing');
+  };
+  const take = (ws: WebSocket, { answer }: Endpoint, sharedId: string | null): void => {
+    const isShared = sharedId !== null;
+    const id = sharedId ?? randomUUID();
+    const times = { frame_at: now(), is_alive: true };
+    const seat: Seat = { ws, id, answer, session: NO_EPISODE, isShared, tail: Promise.resolve(), ...times };
+    seats.add(seat);
+    ws.on('close', () => {
+      seats.delete(seat);
+      if (isShared) context.shared.detach(id).catch(context.report);
+    });
+    listenTo(seat, context, leaveIfIdle);
+  };
+  const open = async (ws: WebSocket, endpoint: Endpoint, sharedId: string | null): Promise<void> => {
+    ws.on('error', () => undefined); // the close that follows says all there is to do
+    if (seats.size >= limits.max_sockets) {
+      ws.send(endpoint.refuse(seats.size, limits.max_sockets));
+      ws.close(NORMAL);
+      return;
+    }
+    const fault = sharedId === null ? undefined : await attach(sharedId, context);
+    if (fault === undefined) {
+      take(ws, endpoint, sharedId);
+      return;
+    }
+    ws.send(errorFrame('SESSION_ERROR', fault));
+    ws.close(NORMAL);
+  };
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => undefined);
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const endpoint = ENDPOINTS[pathname];
+    if (!endpoint) refuseUpgrade(socket, '404 Not Found', 'web sockets connect to /ws or /mcp');
+    else if (isClosing) refuseUpgrade(socket, '503 Service Unavailable', 'the server is closing');
+    else {
+      acceptor.handleUpgrade(request, socket, head, (ws) => {
+        const sharedId = pathname === '/ws' ? searchParams.get('session_id') : null;
+        open(ws, endpoint, sharedId).catch(context.report);
+      });
+    }
+  });
+
+  const watch = setInterval(() => {
+    const idleSince = now() - limits.socket_idle_timeout * 1000;
+    for (const seat of seats) {
+      check(seat, idleSince);
+    }
+  }, limits.socket_ping_interval * 1000);
+  watch.unref();
+
+  return {
+    close(deadlineMs) {
+      isClosing = true;
+      clearInterval(watch);
+      for (const seat of seats) leaveIfIdle(seat);
+      const closeAll = (): void => {
+        for (const { ws } of seats) ws.close(GOING_AWAY, 'the server is closing');
+      };
+      const cutAll = (): void => {
+        for (const { ws } of seats) ws.terminate();
+      };
+      setTimeout(closeAll, deadlineMs * PATIENCE).unref();
+      setTimeout(cutAll, deadlineMs).unref();
+    },
+  };
+}
