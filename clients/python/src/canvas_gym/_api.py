@@ -1,0 +1,1053 @@
+"""The server's routes as methods, and what they take and answer as types.
+
+Made from the OpenAPI document by test/tools/python-api.ts; a test keeps the two in step. Do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union, cast
+
+__all__ = [
+    "OPERATIONS",
+    "Action",
+    "ActionError",
+    "ActionSet",
+    "Api",
+    "Arrow",
+    "Canvas",
+    "CanvasSize",
+    "Components",
+    "Connect",
+    "CreateShape",
+    "DeleteShape",
+    "Direction",
+    "Disconnect",
+    "Done",
+    "Expectation",
+    "ExpectedEdge",
+    "ExpectedNode",
+    "Family",
+    "HealthResponse",
+    "Info",
+    "InlineTask",
+    "Level",
+    "Lint",
+    "MetadataResponse",
+    "MoveShape",
+    "Observation",
+    "ObservationCanvasSize",
+    "OpenApiResponse",
+    "Operation",
+    "ParseInfo",
+    "Preset",
+    "PresetRef",
+    "PublicTask",
+    "Reason",
+    "RejectedAction",
+    "RenderFormat",
+    "ResetResponse",
+    "ResizeShape",
+    "RewardResponse",
+    "RootResponse",
+    "RootResponseRoutes",
+    "SchemaResponse",
+    "ScoreResponse",
+    "Select",
+    "SetText",
+    "Shape",
+    "Split",
+    "State",
+    "StepResponse",
+    "StopReason",
+    "TaskFacts",
+    "TasksResponse",
+    "ToolsResponse",
+    "ToolsResponseOpenai",
+    "ToolsResponseOpenaiFunction",
+    "ToolsResponseTerminalTool",
+    "ToolsResponseTools",
+]
+
+Split = Literal[
+    "train",
+    "val",
+    "test_iid",
+    "test_vocab",
+    "test_template",
+    "test_family",
+    "test_level",
+    "test_real",
+    "test_adversarial",
+]
+
+Family = Literal[
+    "architecture",
+    "flowchart",
+    "pipeline",
+    "org_tree",
+    "state_machine",
+    "er",
+    "network",
+    "cycle",
+    "timeline",
+    "comparison",
+]
+
+Level = Literal[1, 2, 3, 4, 5]
+
+
+class _ExpectedNode(TypedDict):
+    id: str
+    label: str
+
+
+class ExpectedNode(_ExpectedNode, total=False):
+    # Other labels that count as equal
+    aliases: List[str]
+    # Only where the task asks for one
+    shape: Literal["rectangle", "ellipse", "diamond", "text"]
+
+
+_ExpectedEdge = TypedDict(
+    "_ExpectedEdge",
+    {
+        # Node id
+        "from": str,
+        # Node id
+        "to": str,
+    },
+)
+
+
+class ExpectedEdge(_ExpectedEdge, total=False):
+    label: str
+    # Default true
+    directed: bool
+
+
+class Expectation(TypedDict):
+    # Labels and aliases of an inline task hold at most 20000 characters together
+    nodes: List[ExpectedNode]
+    edges: List[ExpectedEdge]
+
+
+class CanvasSize(TypedDict):
+    w: float
+    h: float
+
+
+Direction = Literal["right", "left", "down", "up"]
+
+
+class _InlineTask(TypedDict):
+    prompt: str
+
+
+class InlineTask(_InlineTask, total=False):
+    expect: Expectation
+    # Default 1200 x 800
+    canvas: CanvasSize
+    direction: Direction
+    # Labels of extra shapes that cost nothing
+    allowed_extras: List[str]
+
+
+Preset = Literal["weak", "article", "stronger", "graded"]
+
+ActionSet = Literal["core", "editor"]
+
+
+class ObservationCanvasSize(TypedDict):
+    """Drawing area, canvas pixels."""
+
+    w: float
+    h: float
+
+
+class Shape(TypedDict):
+    id: str
+    shape: Literal["rectangle", "ellipse", "diamond", "text"]
+    # Left edge, canvas pixels
+    x: float
+    # Top edge, canvas pixels
+    y: float
+    # Width, canvas pixels
+    w: float
+    # Height, canvas pixels
+    h: float
+    # Label, "" for none
+    text: str
+
+
+Arrow = TypedDict(
+    "Arrow",
+    {
+        # Id of the shape it starts at
+        "from": str,
+        # Id of the shape it ends at
+        "to": str,
+        # Label, "" for none
+        "text": str,
+    },
+)
+
+
+class Canvas(TypedDict):
+    shapes: List[Shape]
+    arrows: List[Arrow]
+
+
+class _ActionError(TypedDict):
+    # Stable code, for programs
+    code: str
+    # Text for the model
+    message: str
+
+
+class ActionError(_ActionError, total=False):
+    # Position in the list of actions
+    index: int
+
+
+class _Lint(TypedDict):
+    code: str
+    message: str
+
+
+class Lint(_Lint, total=False):
+    # Id of the shape it is about
+    shape: str
+
+
+Components = Dict[str, float]
+
+
+class Observation(TypedDict):
+    prompt: str
+    # null for an inline task
+    task_id: Optional[str]
+    # Turns taken so far
+    turn: int
+    max_turns: int
+    # Drawing area, canvas pixels
+    canvas_size: ObservationCanvasSize
+    canvas: Canvas
+    # Ids of the selected shapes
+    selected: List[str]
+    # Faults of the last action
+    errors: List[ActionError]
+    applied: int
+    rejected: int
+    lints: List[Lint]
+    # Components of the canvas so far; empty before the first turn
+    reward_components: Components
+    # Sum of the rewards of this episode so far
+    total_reward: float
+
+
+class TaskFacts(TypedDict):
+    task_id: str
+    split: Split
+    family: Family
+    level: Level
+    # Seed of the task itself, a 64-bit decimal string
+    seed: str
+
+
+class PresetRef(TypedDict):
+    name: Literal["weak", "article", "stronger", "graded"]
+    version: int
+
+
+class ParseInfo(TypedDict):
+    # How the JSON was found in the text
+    outcome: Literal["strict", "extracted", "repaired", "none"]
+    # Complete JSON objects in the text; the last with actions counts
+    candidates: int
+    # The text ends inside the JSON, or finish_reason was length
+    truncated: bool
+    # A key occurs twice in one object; the last one counts
+    duplicate_keys: bool
+
+
+class Reason(TypedDict):
+    # Name of the component that lost points
+    component: str
+    # Stable code, for programs
+    code: str
+    # What to change
+    message: str
+    # Reward lost to it, estimated with everything else kept
+    lost: float
+
+
+class _CreateShape(TypedDict):
+    type: Literal["create_shape"]
+    # Shape id: any non-empty string, case-sensitive
+    id: str
+    shape: Literal["rectangle", "ellipse", "diamond", "text"]
+    # Canvas pixels; x grows to the right, y grows downwards
+    x: float
+    # Canvas pixels; x grows to the right, y grows downwards
+    y: float
+    # Canvas pixels, over 0 and at most 1000
+    w: float
+    # Canvas pixels, over 0 and at most 1000
+    h: float
+
+
+class CreateShape(_CreateShape, total=False):
+    # Label text
+    text: str
+
+
+_Connect = TypedDict(
+    "_Connect",
+    {
+        "type": Literal["connect"],
+        # Shape id: any non-empty string, case-sensitive
+        "from": str,
+        # Shape id: any non-empty string, case-sensitive
+        "to": str,
+    },
+)
+
+
+class Connect(_Connect, total=False):
+    # Label text
+    text: str
+
+
+class MoveShape(TypedDict):
+    type: Literal["move_shape"]
+    # Shape id: any non-empty string, case-sensitive
+    id: str
+    # Canvas pixels; x grows to the right, y grows downwards
+    x: float
+    # Canvas pixels; x grows to the right, y grows downwards
+    y: float
+
+
+class ResizeShape(TypedDict):
+    type: Literal["resize_shape"]
+    # Shape id: any non-empty string, case-sensitive
+    id: str
+    # Canvas pixels, over 0 and at most 1000
+    w: float
+    # Canvas pixels, over 0 and at most 1000
+    h: float
+
+
+class SetText(TypedDict):
+    type: Literal["set_text"]
+    # Shape id: any non-empty string, case-sensitive
+    id: str
+    # Label text
+    text: str
+
+
+class DeleteShape(TypedDict):
+    type: Literal["delete_shape"]
+    # Shape id: any non-empty string, case-sensitive
+    id: str
+
+
+Disconnect = TypedDict(
+    "Disconnect",
+    {
+        "type": Literal["disconnect"],
+        # Shape id: any non-empty string, case-sensitive
+        "from": str,
+        # Shape id: any non-empty string, case-sensitive
+        "to": str,
+    },
+)
+
+
+class Select(TypedDict):
+    type: Literal["select"]
+    ids: List[str]
+
+
+class Done(TypedDict):
+    type: Literal["done"]
+
+
+Action = Union[CreateShape, Connect, MoveShape, ResizeShape, SetText, DeleteShape, Disconnect, Select, Done]
+
+
+class RejectedAction(TypedDict):
+    index: int
+    # As the model sent it
+    action: Dict[str, Any]
+    error: ActionError
+
+
+class Info(TypedDict):
+    # Seed that chose the task; null where the request named the task
+    seed: Optional[str]
+    episode_id: Optional[str]
+    # null for an inline task
+    task: Optional[TaskFacts]
+    suite_version: int
+    preset: PresetRef
+    # null before the first turn
+    expectation: Optional[Literal["task", "none"]]
+    # How the action was read; null before the first turn
+    parse: Optional[ParseInfo]
+    reasons: List[Reason]
+    # Actions that changed the canvas
+    applied: List[Action]
+    rejected: List[RejectedAction]
+
+
+StopReason = Literal["submitted", "max_steps", "max_tokens", "invalid_action", "timeout", "error"]
+
+
+class _State(TypedDict):
+    version: Literal[1]
+    # Version of the task suite the episode began with
+    suite_version: int
+    # Version of the reward preset the episode began with
+    reward_version: int
+    reward: Preset
+    action_set: ActionSet
+    max_turns: int
+    turn: int
+    canvas: Canvas
+    selected: List[str]
+    # R(canvas) after the last turn, which the next reward is measured against
+    value: float
+    # R less 0.01 for each of at most 1000 turns
+    total_reward: float
+
+
+class State(_State, total=False):
+    task_id: str
+    task: InlineTask
+    episode_id: str
+    # The seed given to reset, as a decimal string
+    seed: str
+    # Present once the episode has ended
+    stop_reason: StopReason
+    # HMAC-SHA256 over all other fields with sorted keys, hexadecimal
+    sig: str
+
+
+class ResetResponse(TypedDict):
+    observation: Observation
+    reward: None
+    terminated: bool
+    truncated: bool
+    done: bool
+    info: Info
+    state: State
+
+
+class StepResponse(TypedDict):
+    observation: Observation
+    # R of the canvas; in an episode of several turns, its change less 0.01 a turn
+    reward: float
+    # The task's own end was reached
+    terminated: bool
+    # An outside limit ended the episode
+    truncated: bool
+    # terminated or truncated
+    done: bool
+    stop_reason: Optional[StopReason]
+    info: Info
+    state: State
+
+
+class RewardResponse(TypedDict):
+    reward: float
+    preset: PresetRef
+    components: Components
+    reasons: List[Reason]
+    errors: List[ActionError]
+    # Actions that changed the canvas
+    applied: int
+    # Actions that were refused
+    rejected: int
+    expectation: Literal["task", "none"]
+    parse: ParseInfo
+
+
+class ScoreResponse(TypedDict):
+    # null where the server failed: drop the item or retry
+    rewards: List[Optional[float]]
+    preset: PresetRef
+    components: List[Components]
+    errors: List[List[ActionError]]
+
+
+RenderFormat = Literal["svg", "png", "tldraw", "excalidraw", "mermaid"]
+
+
+class _PublicTask(TypedDict):
+    task_id: str
+    suite_version: int
+    split: Split
+    family: Family
+    level: Level
+    # 64-bit seed as a decimal string
+    seed: str
+    prompt: str
+    canvas: CanvasSize
+
+
+class PublicTask(_PublicTask, total=False):
+    direction: Direction
+    # Where a real diagram comes from
+    provenance: str
+
+
+class TasksResponse(TypedDict):
+    tasks: List[PublicTask]
+    # How many there are without limit and offset
+    total: int
+    limit: int
+    offset: int
+
+
+class ToolsResponseTools(TypedDict):
+    name: str
+    description: str
+    # JSON Schema, draft 2020-12
+    input_schema: Dict[str, Any]
+
+
+class ToolsResponseOpenaiFunction(TypedDict):
+    name: str
+    description: str
+    # JSON Schema, draft 2020-12
+    parameters: Dict[str, Any]
+
+
+class ToolsResponseOpenai(TypedDict):
+    type: Literal["function"]
+    function: ToolsResponseOpenaiFunction
+
+
+class ToolsResponseTerminalTool(TypedDict):
+    """For ORS harnesses: the tool that takes an answer without a tool call, in the argument `arg`."""
+
+    name: str
+    arg: str
+    description: str
+
+
+class ToolsResponse(TypedDict):
+    # As Anthropic and ORS clients take them
+    tools: List[ToolsResponseTools]
+    # The same, as `tools` of an OpenAI-style chat completion
+    openai: List[ToolsResponseOpenai]
+    # For ORS harnesses: the tool that takes an answer without a tool call, in the argument `arg`
+    terminal_tool: ToolsResponseTerminalTool
+    # For ORS harnesses: every drawing has a reward of its own
+    supports_score_group: Literal[False]
+    # For ORS harnesses: what blocks of messages hold
+    message_block_types: List[Literal["text"]]
+
+
+class SchemaResponse(TypedDict):
+    # JSON Schema, draft 2020-12
+    action: Dict[str, Any]
+    # JSON Schema, draft 2020-12
+    observation: Dict[str, Any]
+    # JSON Schema, draft 2020-12
+    state: Dict[str, Any]
+
+
+class MetadataResponse(TypedDict):
+    name: str
+    description: str
+    version: str
+    readme_content: None
+    author: None
+    documentation_url: Optional[str]
+    suite_version: int
+    presets: List[PresetRef]
+    default_preset: Literal["weak", "article", "stronger", "graded"]
+    # Whether state carries a signature, so that a changed one is refused
+    signed_states: bool
+
+
+class HealthResponse(TypedDict):
+    status: Literal["healthy"]
+    version: str
+
+
+class OpenApiResponse(TypedDict):
+    openapi: str
+    info: Dict[str, Any]
+    paths: Dict[str, Any]
+
+
+class RootResponseRoutes(TypedDict):
+    method: str
+    path: str
+    summary: str
+
+
+class RootResponse(TypedDict):
+    name: str
+    version: str
+    docs: str
+    openapi: str
+    routes: List[RootResponseRoutes]
+
+
+class Operation(NamedTuple):
+    """A route: where it is, where its fields go, and what it answers."""
+
+    method: str
+    path: str
+    path_fields: Tuple[str, ...]
+    query_fields: Tuple[str, ...]
+    body_fields: Tuple[str, ...]
+    required_fields: Tuple[str, ...]
+    answer: Literal["json", "text", "bytes"]
+    accept: str
+
+
+OPERATIONS: Dict[str, Operation] = {
+    "reset": Operation(
+        method="POST",
+        path="/reset",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(
+            "seed",
+            "task_id",
+            "split",
+            "family",
+            "level",
+            "index",
+            "task",
+            "prompt",
+            "reward",
+            "action_set",
+            "max_turns",
+            "episode_id",
+        ),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "step": Operation(
+        method="POST",
+        path="/step",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(
+            "state",
+            "action",
+            "task_id",
+            "task",
+            "prompt",
+            "reward",
+            "action_set",
+            "finish_reason",
+            "request_id",
+            "timeout_s",
+        ),
+        required_fields=("action",),
+        answer="json",
+        accept="application/json",
+    ),
+    "reward": Operation(
+        method="POST",
+        path="/reward",
+        path_fields=(),
+        query_fields=(),
+        body_fields=("prompt", "task_id", "task", "completion", "reward", "action_set", "finish_reason"),
+        required_fields=("completion",),
+        answer="json",
+        accept="application/json",
+    ),
+    "score": Operation(
+        method="POST",
+        path="/score",
+        path_fields=(),
+        query_fields=(),
+        body_fields=("prompts", "completions", "context", "reward", "action_set"),
+        required_fields=("completions",),
+        answer="json",
+        accept="application/json",
+    ),
+    "render": Operation(
+        method="POST",
+        path="/render",
+        path_fields=(),
+        query_fields=(),
+        body_fields=("state", "canvas", "actions", "completion", "format", "canvas_size"),
+        required_fields=(),
+        answer="bytes",
+        accept="*/*",
+    ),
+    "tasks": Operation(
+        method="GET",
+        path="/tasks",
+        path_fields=(),
+        query_fields=("split", "family", "level", "limit", "offset"),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "task": Operation(
+        method="GET",
+        path="/tasks/{task_id}",
+        path_fields=("task_id",),
+        query_fields=(),
+        body_fields=(),
+        required_fields=("task_id",),
+        answer="json",
+        accept="application/json",
+    ),
+    "tools": Operation(
+        method="GET",
+        path="/tools",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "schema": Operation(
+        method="GET",
+        path="/schema",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "metadata": Operation(
+        method="GET",
+        path="/metadata",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "health": Operation(
+        method="GET",
+        path="/health",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "openapi": Operation(
+        method="GET",
+        path="/openapi.json",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+    "docs": Operation(
+        method="GET",
+        path="/docs",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="text",
+        accept="*/*",
+    ),
+    "metrics": Operation(
+        method="GET",
+        path="/metrics",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="text",
+        accept="*/*",
+    ),
+    "root": Operation(
+        method="GET",
+        path="/",
+        path_fields=(),
+        query_fields=(),
+        body_fields=(),
+        required_fields=(),
+        answer="json",
+        accept="application/json",
+    ),
+}
+
+
+class Api:
+    """A method for each route; a field that is None is not sent, unless it must be."""
+
+    def _call(self, operation: Operation, fields: Mapping[str, Any]) -> Any:
+        """Send a request and return what was answered."""
+        raise NotImplementedError
+
+    def reset(
+        self,
+        *,
+        seed: Optional[Union[int, str]] = None,
+        task_id: Optional[str] = None,
+        split: Optional[Split] = None,
+        family: Optional[Family] = None,
+        level: Optional[Level] = None,
+        index: Optional[int] = None,
+        task: Optional[InlineTask] = None,
+        prompt: Optional[str] = None,
+        reward: Optional[Preset] = None,
+        action_set: Optional[ActionSet] = None,
+        max_turns: Optional[int] = None,
+        episode_id: Optional[str] = None,
+    ) -> ResetResponse:
+        """Begin an episode.
+
+        Everything is optional: without a task, `seed` draws one from the suite (filtered by split, family, level,
+        index), and without a seed the server picks one and reports it in `info.seed`. Hand `state` back with the next
+        action.
+
+        Args:
+            task_id: A task of the suite, e.g. train.pipeline.1.42.
+            index: Position in split, family and level.
+            prompt: A free prompt, without an expected answer.
+            reward: Reward preset, default graded.
+            action_set: Default core.
+            max_turns: Default 1.
+            episode_id: Handed back in state and info; means nothing to the server.
+        """
+        fields: Dict[str, Any] = {
+            "seed": seed,
+            "task_id": task_id,
+            "split": split,
+            "family": family,
+            "level": level,
+            "index": index,
+            "task": task,
+            "prompt": prompt,
+            "reward": reward,
+            "action_set": action_set,
+            "max_turns": max_turns,
+            "episode_id": episode_id,
+        }
+        return cast("ResetResponse", self._call(OPERATIONS["reset"], fields))
+
+    def step(
+        self,
+        *,
+        action: Any,
+        state: Optional[State] = None,
+        task_id: Optional[str] = None,
+        task: Optional[InlineTask] = None,
+        prompt: Optional[str] = None,
+        reward: Optional[Preset] = None,
+        action_set: Optional[ActionSet] = None,
+        finish_reason: Optional[str] = None,
+        request_id: Optional[str] = None,
+        timeout_s: Optional[float] = None,
+    ) -> StepResponse:
+        """Take a turn.
+
+        Send `state` as it was answered, or, for a single turn, one of `task_id`, `task`, `prompt`. Bad model output is
+        graded, never refused.
+
+        Args:
+            state: What /reset or the last /step answered.
+            action: Model output: a text, {actions: [...]} or a list of actions. Any other value is graded as bad
+                output, never refused.
+            task_id: A task of the suite, e.g. train.pipeline.1.42.
+            prompt: A free prompt, without an expected answer.
+            reward: Reward preset, default graded.
+            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut.
+            request_id: Accepted for OpenEnv clients and ignored: equal requests get equal answers.
+            timeout_s: Accepted for OpenEnv clients and ignored: a step takes milliseconds.
+        """
+        fields: Dict[str, Any] = {
+            "state": state,
+            "action": action,
+            "task_id": task_id,
+            "task": task,
+            "prompt": prompt,
+            "reward": reward,
+            "action_set": action_set,
+            "finish_reason": finish_reason,
+            "request_id": request_id,
+            "timeout_s": timeout_s,
+        }
+        return cast("StepResponse", self._call(OPERATIONS["step"], fields))
+
+    def reward(
+        self,
+        *,
+        completion: Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]],
+        prompt: Optional[Union[str, Sequence[Mapping[str, Any]]]] = None,
+        task_id: Optional[str] = None,
+        task: Optional[InlineTask] = None,
+        reward: Optional[Preset] = None,
+        action_set: Optional[ActionSet] = None,
+        finish_reason: Optional[str] = None,
+    ) -> RewardResponse:
+        """Score one completion, with reasons.
+
+        Give one of `prompt`, `task_id`, `task`.
+
+        Args:
+            prompt: The task in words: a text, or chat messages (the last of the user counts).
+            task_id: A task of the suite, e.g. train.pipeline.1.42.
+            completion: Model output: a text, chat messages (the last of the assistant counts), or {actions: [...]}.
+            reward: Reward preset, default graded.
+            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut.
+        """
+        fields: Dict[str, Any] = {
+            "prompt": prompt,
+            "task_id": task_id,
+            "task": task,
+            "completion": completion,
+            "reward": reward,
+            "action_set": action_set,
+            "finish_reason": finish_reason,
+        }
+        return cast("RewardResponse", self._call(OPERATIONS["reward"], fields))
+
+    def score(
+        self,
+        *,
+        completions: Sequence[Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]]],
+        prompts: Optional[Sequence[Union[str, Sequence[Mapping[str, Any]]]]] = None,
+        context: Optional[Mapping[str, Any]] = None,
+        reward: Optional[Preset] = None,
+        action_set: Optional[ActionSet] = None,
+    ) -> ScoreResponse:
+        """Score a batch of completions.
+
+        Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its
+        prompt. An empty batch gives empty lists.
+
+        Args:
+            context: Columns as long as completions; where an item is null its prompt is used. Other columns a trainer
+                sends along are ignored.
+            reward: Reward preset, default graded.
+        """
+        fields: Dict[str, Any] = {
+            "prompts": prompts,
+            "completions": completions,
+            "context": context,
+            "reward": reward,
+            "action_set": action_set,
+        }
+        return cast("ScoreResponse", self._call(OPERATIONS["score"], fields))
+
+    def render(
+        self,
+        *,
+        state: Optional[State] = None,
+        canvas: Optional[Canvas] = None,
+        actions: Optional[Sequence[Any]] = None,
+        completion: Optional[Union[str, Sequence[Mapping[str, Any]], Mapping[str, Any]]] = None,
+        format: Optional[RenderFormat] = None,
+        canvas_size: Optional[CanvasSize] = None,
+    ) -> bytes:
+        """Draw a canvas.
+
+        Give one of `state`, `canvas`, `actions`, `completion`.
+
+        Args:
+            actions: Drawn on an empty canvas; faulty ones are left out.
+            completion: Model output: a text, chat messages (the last of the assistant counts), or {actions: [...]}.
+            format: Default svg.
+            canvas_size: Drawing area, default 1200 x 800, or that of the task in state.
+
+        Returns:
+            image/svg+xml, image/png, application/json, text/plain.
+        """
+        fields: Dict[str, Any] = {
+            "state": state,
+            "canvas": canvas,
+            "actions": actions,
+            "completion": completion,
+            "format": format,
+            "canvas_size": canvas_size,
+        }
+        return cast("bytes", self._call(OPERATIONS["render"], fields))
+
+    def tasks(
+        self,
+        *,
+        split: Optional[Split] = None,
+        family: Optional[Family] = None,
+        level: Optional[Level] = None,
+        limit: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> TasksResponse:
+        """List tasks of the suite.
+
+        Args:
+            limit: Default 50.
+            offset: Default 0.
+        """
+        fields: Dict[str, Any] = {
+            "split": split,
+            "family": family,
+            "level": level,
+            "limit": limit,
+            "offset": offset,
+        }
+        return cast("TasksResponse", self._call(OPERATIONS["tasks"], fields))
+
+    def task(
+        self,
+        *,
+        task_id: str,
+    ) -> PublicTask:
+        """One task of the suite, without its expected answer.
+
+        Args:
+            task_id: A task of the suite, e.g. train.pipeline.1.42.
+        """
+        fields: Dict[str, Any] = {
+            "task_id": task_id,
+        }
+        return cast("PublicTask", self._call(OPERATIONS["task"], fields))
+
+    def tools(self) -> ToolsResponse:
+        """The actions as tools, for agents that call functions."""
+        return cast("ToolsResponse", self._call(OPERATIONS["tools"], {}))
+
+    def schema(self) -> SchemaResponse:
+        """JSON Schemas of action, observation and state."""
+        return cast("SchemaResponse", self._call(OPERATIONS["schema"], {}))
+
+    def metadata(self) -> MetadataResponse:
+        """Name, version and reward presets."""
+        return cast("MetadataResponse", self._call(OPERATIONS["metadata"], {}))
+
+    def health(self) -> HealthResponse:
+        """Whether the server takes requests."""
+        return cast("HealthResponse", self._call(OPERATIONS["health"], {}))
+
+    def openapi(self) -> OpenApiResponse:
+        """This API as an OpenAPI 3.1 document."""
+        return cast("OpenApiResponse", self._call(OPERATIONS["openapi"], {}))
+
+    def docs(self) -> str:
+        """This API as a page to read and try; works offline."""
+        return cast("str", self._call(OPERATIONS["docs"], {}))
+
+    def metrics(self) -> str:
+        """Counters in the Prometheus text format, of this process."""
+        return cast("str", self._call(OPERATIONS["metrics"], {}))
+
+    def root(self) -> RootResponse:
+        """A page for a browser, the list of routes for everything else."""
+        return cast("RootResponse", self._call(OPERATIONS["root"], {}))

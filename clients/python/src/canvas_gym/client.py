@@ -1,0 +1,295 @@
+"""Client of the server's HTTP API, on the standard library alone.
+
+    client = Client("http://127.0.0.1:8000")
+    started = client.reset(seed=7)
+    turn = client.step(state=started["state"], action='{"actions": [...]}')
+    print(turn["reward"], turn["info"]["reasons"])
+
+The methods are those of `Api`, one for each route. Every request may be repeated safely, since the server keeps
+nothing, so failed ones are. A client may be shared by threads, used after a fork, and pickled: connections are opened
+when they are needed and never travel. Left out: proxies from the environment, redirects, compression.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import random
+import socket
+import ssl
+import time
+from collections import deque
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from types import TracebackType
+from typing import Any, Deque, Dict, Mapping, NamedTuple, Optional, Tuple, Type
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from ._api import Api, Operation
+from ._version import __version__
+from .errors import ConnectionFailed, to_response_error
+
+__all__ = ["Client"]
+
+RETRIED_STATUSES = frozenset({408, 429, 502, 503, 504})
+FIRST_DELAY_S = 0.2
+MAX_DELAY_S = 5.0
+MAX_RETRY_AFTER_S = 60.0
+CHUNK_BYTES = 1 << 16
+MAX_IDLE = 64
+
+
+class Answer(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    body: bytes
+    retry_after_s: Optional[float]
+
+
+class Client(Api):
+    """The server at `url`; a path in it is kept, so that a server behind `https://host/gym/` is reached.
+
+    Methods raise ResponseError when the server refuses or fails, and ConnectionFailed when it cannot be reached.
+
+    Args:
+        url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication.
+        timeout: Seconds that one attempt may take, connecting included.
+        retries: How often a request is repeated after a lost connection, 408, 429, 502, 503 or 504. The waits between
+            are 0.2 s, 0.4 s, 0.8 s, ... up to 5 s, each up to a half longer or shorter by chance, and at least what
+            `Retry-After` asks for, up to 60 s.
+        headers: Sent with every request, e.g. `{"authorization": "Bearer ..."}`.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url must begin with http:// or https:// and name a host, and is {url!r}")
+        if parts.query or parts.fragment:
+            raise ValueError(f"url must not have a query or a fragment, and is {url!r}")
+        self.url = url.rstrip("/")
+        self.timeout = timeout
+        self.retries = retries
+        self.headers = dict(headers or {})
+        self._host = parts.hostname
+        self._port = parts.port
+        self._is_tls = parts.scheme == "https"
+        self._prefix = parts.path.rstrip("/")
+        self._login = _basic(parts.username, parts.password)
+        self._connections = _Connections()
+
+    def close(self) -> None:
+        """Close the idle connections. The client may be used again."""
+        self._connections.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r}, timeout={self.timeout}, retries={self.retries})"
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"url": self.url, "timeout": self.timeout, "retries": self.retries, "headers": self.headers}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def _call(self, operation: Operation, fields: Mapping[str, Any]) -> Any:
+        target = self._prefix + _target(operation, fields)
+        body = _body(operation, fields)
+        headers = {"accept": operation.accept, "user-agent": f"canvas-gym-python/{__version__}"}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        headers.update(self._login)
+        headers.update(self.headers)
+        answer = self._send(operation.method, target, body, headers)
+        if not 200 <= answer.status < 300:  # noqa: PLR2004
+            raise to_response_error(answer.status, answer.body, answer.retry_after_s)
+        if operation.answer == "bytes":
+            return answer.body
+        if operation.answer == "text":
+            return answer.body.decode()
+        try:
+            return json.loads(answer.body)
+        except ValueError:
+            raise to_response_error(answer.status, answer.body) from None
+
+    def _send(self, method: str, target: str, body: Optional[bytes], headers: Dict[str, str]) -> Answer:
+        """Repeat a request until it is answered, refused, or has failed once more than `retries` times."""
+        for tried in range(self.retries + 1):
+            said: Optional[float] = None
+            try:
+                answer = self._attempt(method, target, body, headers)
+                if answer.status not in RETRIED_STATUSES or tried == self.retries:
+                    return answer
+                said = answer.retry_after_s
+            except (OSError, HTTPException) as error:
+                if tried == self.retries:
+                    raise ConnectionFailed(self.url + target, _reason(error)) from error
+            time.sleep(_delay(tried, said))
+        raise AssertionError("unreachable")
+
+    def _attempt(self, method: str, target: str, body: Optional[bytes], headers: Dict[str, str]) -> Answer:
+        """One attempt. A kept connection that the other side has closed meanwhile does not count as one."""
+        while True:
+            kept = self._connections.take()
+            connection = kept or self._connect()
+            try:
+                answer, reusable = _exchange(connection, method, target, body, headers, self.timeout)
+            except BaseException as error:
+                connection.close()
+                if kept is not None and isinstance(error, (ConnectionError, HTTPException)):
+                    continue
+                raise
+            if reusable:
+                self._connections.give(connection)
+            else:
+                connection.close()
+            return answer
+
+    def _connect(self) -> HTTPConnection:
+        if self._is_tls:
+            context = ssl.create_default_context()
+            return HTTPSConnection(self._host, self._port, timeout=self.timeout, context=context)
+        return HTTPConnection(self._host, self._port, timeout=self.timeout)
+
+
+class _Connections:
+    """Idle connections, the last used first. There are never more than threads that sent at the same time."""
+
+    def __init__(self) -> None:
+        self._idle: Deque[HTTPConnection] = deque()
+        self._pid = os.getpid()
+
+    def take(self) -> Optional[HTTPConnection]:
+        if self._pid != os.getpid():  # after a fork the other end is the parent's: let go of our copies
+            self._pid = os.getpid()
+            self.close()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def give(self, connection: HTTPConnection) -> None:
+        if len(self._idle) < MAX_IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread took the last one
+                return
+            connection.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _exchange(
+    connection: HTTPConnection,
+    method: str,
+    target: str,
+    body: Optional[bytes],
+    headers: Dict[str, str],
+    timeout: float,
+) -> Tuple[Answer, bool]:
+    """Send a request and read the whole answer; tell whether the connection may be used again."""
+    end = time.monotonic() + timeout
+    if connection.sock is not None:
+        connection.sock.settimeout(timeout)
+    connection.request(method, target, body, headers)
+    response = connection.getresponse()
+    chunks = []
+    while not response.isclosed():
+        _limit(connection, end)
+        chunks.append(response.read1(CHUNK_BYTES))
+        if not chunks[-1] or response.length == 0:
+            response.read()  # closes it; raises IncompleteRead where the body was cut
+    answer = Answer(response.status, b"".join(chunks), _seconds(response.getheader("retry-after")))
+    return answer, not response.will_close
+
+
+def _limit(connection: HTTPConnection, end: float) -> None:
+    """Leave the next read what is left of the time."""
+    left = end - time.monotonic()
+    if left <= 0:
+        raise socket.timeout("timed out")
+    if connection.sock is not None:
+        connection.sock.settimeout(left)
+
+
+def _basic(user: Optional[str], password: Optional[str]) -> Dict[str, str]:
+    if user is None:
+        return {}
+    pair = f"{unquote(user)}:{unquote(password or '')}".encode()
+    return {"authorization": "Basic " + base64.b64encode(pair).decode()}
+
+
+def _target(operation: Operation, fields: Mapping[str, Any]) -> str:
+    """Make path and query of a request.
+
+    >>> from ._api import OPERATIONS
+    >>> _target(OPERATIONS["task"], {"task_id": "a/b"})
+    '/tasks/a%2Fb'
+    >>> _target(OPERATIONS["tasks"], {"split": "val", "level": None, "limit": 2})
+    '/tasks?split=val&limit=2'
+    """
+    path = operation.path.format_map({name: quote(str(fields[name]), safe="") for name in operation.path_fields})
+    query = [(name, fields[name]) for name in operation.query_fields if fields.get(name) is not None]
+    return path + ("?" + urlencode(query) if query else "")
+
+
+def _body(operation: Operation, fields: Mapping[str, Any]) -> Optional[bytes]:
+    if operation.method == "GET":
+        return None
+    sent = {
+        name: fields[name]
+        for name in operation.body_fields
+        if fields.get(name) is not None or name in operation.required_fields
+    }
+    return json.dumps(sent, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Turn a NumPy or torch value into Python's own; what they offer for it is `tolist`."""
+    tolist = getattr(value, "tolist", None)
+    if tolist is None:
+        raise TypeError(f"{type(value).__name__} is no JSON value")
+    return tolist()
+
+
+def _seconds(text: Optional[str]) -> Optional[float]:
+    """`Retry-After` in seconds; a date counts as nothing said.
+
+    >>> _seconds("2"), _seconds("Wed, 21 Oct 2026 07:28:00 GMT"), _seconds(None)
+    (2.0, None, None)
+    """
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _delay(tried: int, said: Optional[float]) -> float:
+    own = min(MAX_DELAY_S, FIRST_DELAY_S * 2.0**tried) * random.uniform(0.5, 1.5)  # noqa: S311
+    return max(own, min(said or 0.0, MAX_RETRY_AFTER_S))
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
