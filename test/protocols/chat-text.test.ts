@@ -1,0 +1,114 @@
+/** Texts that a chat template has been applied to: the response is found and nothing else, whatever the template. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stripSpecialTokens, toResponseText, toUserText } from '../../server/protocols/chat-text.ts';
+
+const ANSWER = '{"actions": [{"type": "done"}]}';
+const ASK = 'Draw a cat & a dog.\n\nTwo boxes.';
+/** What a prompt may show as an example, and what must not be scored as the answer. */
+const SYSTEM = 'Answer like this: {"actions": [{"type": "example"}]}';
+
+/** [name, prompt with a system message and the header of the answer, what ends the answer] */
+const TEMPLATES = [
+  [
+    'ChatML',
+    `<|im_start|>system\n${SYSTEM}<|im_end|>\n<|im_start|>user\n${ASK}<|im_end|>\n<|im_start|>assistant\n`,
+    '<|im_end|>',
+  ],
+  [
+    'Llama 3',
+    `<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n${SYSTEM}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n${ASK}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n`,
+    '<|eot_id|>',
+  ],
+  [
+    'Llama 4',
+    `<|begin_of_text|><|header_start|>system<|header_end|>\n\n${SYSTEM}<|eot|><|header_start|>user<|header_end|>\n\n${ASK}<|eot|><|header_start|>assistant<|header_end|>\n\n`,
+    '<|eot|>',
+  ],
+  [
+    'Gemma',
+    `<bos><start_of_turn>user\nHello<end_of_turn>\n<start_of_turn>model\n${SYSTEM}<end_of_turn>\n<start_of_turn>user\n${ASK}<end_of_turn>\n<start_of_turn>model\n`,
+    '<end_of_turn>',
+  ],
+  ['Mistral', `<s>[SYSTEM_PROMPT]${SYSTEM}[/SYSTEM_PROMPT][INST] ${ASK} [/INST]`, '</s>'],
+  ['Phi', `<|system|>\n${SYSTEM}<|end|>\n<|user|>\n${ASK}<|end|>\n<|assistant|>\n`, '<|end|><|endoftext|>'],
+  ['Zephyr', `<|system|>\n${SYSTEM}</s>\n<|user|>\n${ASK}</s>\n<|assistant|>\n`, '</s>'],
+  ['DeepSeek', `<｜begin▁of▁sentence｜>${SYSTEM}<｜User｜>${ASK}<｜Assistant｜>`, '<｜end▁of▁sentence｜>'],
+  [
+    'gpt-oss',
+    `<|start|>system<|message|>${SYSTEM}<|end|><|start|>user<|message|>${ASK}<|end|><|start|>assistant<|channel|>final<|message|>`,
+    '<|return|>',
+  ],
+] as const;
+
+describe.each(TEMPLATES)('%s', (name, prompt, end) => {
+  const query = prompt + ANSWER + end;
+
+  test('the response follows the prompt', () => {
+    expect(toResponseText(query, prompt)).toBe(ANSWER);
+  });
+
+  test('a prompt that lost its white space and special tokens is found', () => {
+    const decoded = prompt
+      .replace(/^(<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)/, '')
+      .replaceAll('\n', ' ');
+    expect(toResponseText(query, decoded)).toBe(ANSWER);
+  });
+
+  test('padding in front of the query does not matter', () => {
+    expect(toResponseText(`<|endoftext|><pad> ${query}`, prompt)).toBe(ANSWER);
+  });
+
+  test('without a prompt, or with one that was cut at its left, the header of the answer counts', () => {
+    const expected = name === 'gpt-oss' ? `<|channel|>final<|message|>${ANSWER}` : ANSWER;
+    expect(toResponseText(query, undefined)).toBe(expected);
+    expect(toResponseText(query.slice(40), prompt)).toBe(expected);
+  });
+
+  test('what the user said last', () => {
+    expect(toUserText(prompt)).toBe(ASK);
+  });
+
+  test('an empty response is empty', () => {
+    expect(toResponseText(prompt + end, prompt)).toBe('');
+  });
+});
+
+test('a prompt that is not there, without a header, is no answer', () => {
+  expect(toResponseText(`${SYSTEM}\n${ANSWER}`, 'Something else')).toBeUndefined();
+  expect(toResponseText(`${SYSTEM}\n${ANSWER}`, undefined)).toBe(`${SYSTEM}\n${ANSWER}`);
+});
+
+test('a text without a template is what the user said', () => {
+  expect(toUserText(' Draw <s> here </s>\n')).toBe('Draw <s> here');
+});
+
+test.each([
+  ['tokens at the end', `${ANSWER}<|im_end|>\n<|endoftext|>`, ANSWER],
+  ['tokens in front', `<s> <|im_end|>${ANSWER}`, ANSWER],
+  ['tokens inside stay: a label may hold them', '{"text": "</s> <|im_end|>"}</s>', '{"text": "</s> <|im_end|>"}'],
+  ['only tokens', '<pad><pad></s>', ''],
+  ['nothing', '', ''],
+  ['a bracket that begins no token', '[1]<x>', '[1]<x>'],
+])('special tokens: %s', (_, text, expected) => {
+  expect(stripSpecialTokens(text)).toBe(expected);
+});
+
+test('a prompt with its response: the response comes back, trimmed (seeded property)', () => {
+  const words = fc.string({ maxLength: 40 });
+  fc.assert(
+    fc.property(
+      words,
+      words,
+      (prompt, response) => toResponseText(prompt + response, prompt) === stripSpecialTokens(response),
+    ),
+    { seed: 20_261_130, numRuns: 2000 },
+  );
+});
+
+test('a million tokens take less than a second', () => {
+  const start = performance.now();
+  expect(stripSpecialTokens('<pad>'.repeat(1_000_000))).toBe('');
+  expect(toResponseText('<pad>'.repeat(1_000_000), 'a'.repeat(1_000_000))).toBeUndefined();
+  expect(performance.now() - start).toBeLessThan(1000);
+});
