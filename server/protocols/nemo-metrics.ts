@@ -27,7 +27,9 @@ function collect(rows: readonly Readonly<Record<string, unknown>>[]): Numbers {
     for (const [name, value] of Object.entries({ ...row, ...usageOf(row) })) {
       const number = numberOf(value);
       if (number === undefined || name === TASK_INDEX || name === ROLLOUT_INDEX) continue;
-      fields.set(name, [...(fields.get(name) ?? []), number]);
+      const values = fields.get(name);
+      if (values) values.push(number);
+      else fields.set(name, [number]);
     }
   }
   return fields;

@@ -1,0 +1,104 @@
+/** NeMo Gym's Gymnasium protocol: one response is one turn, and the rewards an agent adds up are the environment's. */
+import { expect, test } from 'vitest';
+import { overTransports, type Answer } from '../http/support.ts';
+import { GOOD, INLINE, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
+import { callItem, messageItem, toResponse, toRow } from './nemo-client.ts';
+
+interface Stepped {
+  observation: string | null;
+  reward: number;
+  terminated: boolean;
+  truncated: boolean;
+  info: Record<string, unknown> & { tool_outputs?: { call_id: string; output: string }[] };
+}
+
+const pairOf = ({ headers }: Answer): string => headers.get('set-cookie')!.split(';')[0]!;
+
+overTransports(
+  'NeMo Gym’s Gymnasium protocol',
+  (api) => {
+    /** Plays responses in turn; the answers of reset and of each step. */
+    const play = async (row: object, responses: readonly (readonly unknown[])[]): Promise<[Answer, ...Answer[]]> => {
+      const answers: [Answer, ...Answer[]] = [await api().post('/nemo-gym/reset', row)];
+      for (const items of responses) {
+        const headers = { 'content-type': 'application/json', cookie: pairOf(answers.at(-1)!) };
+        answers.push(await api().post('/nemo-gym/step', { ...row, response: toResponse(items) }, headers));
+      }
+      return answers;
+    };
+
+    test('an episode of one turn', async () => {
+      const [first, last] = await play(toRow({ task_id: TASK_ID }), [[messageItem(GOOD)]]);
+      expect(first.json).toEqual({ observation: null, info: {} });
+      const { reward } = await api().client.reward({ task_id: TASK_ID, completion: GOOD });
+      expect(last!.json).toMatchObject({ observation: null, reward, terminated: true, truncated: false });
+    });
+
+    test('where the row asks nothing, the observation is the task', async () => {
+      const [first] = await play({ responses_create_params: { input: [] }, task_id: TASK_ID }, []);
+      expect(first.json).toEqual({ observation: PROMPT, info: {} });
+    });
+
+    test('an episode of several turns: the rewards add up to those of the environment', async () => {
+      const actions = SOLUTION.map((action) => [messageItem(JSON.stringify({ actions: [action] }))]);
+      const end = [messageItem('{"actions": [{"type": "done"}]}')];
+      const [, ...steps] = await play(toRow({ task_id: TASK_ID, max_turns: 20 }), [...actions, end]);
+      const answers = steps.map(({ json }) => json as Stepped);
+      expect(answers.map(({ terminated }) => terminated)).toEqual([...actions.map(() => false), true]);
+      expect(answers[0]!.observation).toContain('The canvas: {"shapes":[{');
+      const { reward } = await api().client.reward({ task_id: TASK_ID, completion: GOOD });
+      const sum = answers.reduce((total, answer) => total + answer.reward, 0);
+      expect(sum).toBeCloseTo(reward - 0.01 * answers.length, 10);
+    });
+
+    test('the last allowed turn truncates', async () => {
+      const [, , last] = await play(toRow({ task_id: TASK_ID, max_turns: 2 }), [
+        [messageItem(PROSE)],
+        [messageItem(PROSE)],
+      ]);
+      expect(last!.json).toMatchObject({ terminated: false, truncated: true, info: { stop_reason: 'max_steps' } });
+    });
+
+    test('function calls of a response are one turn, and each has its own output', async () => {
+      const calls = SOLUTION.map((action, i) => ({
+        ...callItem(toCall(action).name, toCall(action).input),
+        call_id: `c${i}`,
+      }));
+      const odd = [
+        { ...callItem('connect', { from_id: 'x', to_id: 'y' }), call_id: 'bad' },
+        { ...callItem('paint', {}), call_id: 'no' },
+      ];
+      const [, step] = await play(toRow({ task_id: TASK_ID, max_turns: 3 }), [[...calls, ...odd]]);
+      const { info, observation } = step!.json as Stepped;
+      expect(info.tool_outputs).toEqual([
+        ...calls.map((_, i) => ({ call_id: `c${i}`, output: 'ok' })),
+        { call_id: 'bad', output: expect.stringContaining('does not exist') as string },
+        { call_id: 'no', output: 'no tool paint' },
+      ]);
+      expect(observation).toContain('"from":');
+    });
+
+    test('an inline task comes with every row; the cookie does not hold it', async () => {
+      const [first, step] = await play(toRow({ task: INLINE }), [[messageItem(ZEBRA)]]);
+      expect((step!.json as Stepped).reward).toBeGreaterThan(0.9);
+      expect(pairOf(first).length).toBeLessThan(500);
+    });
+
+    test('a step after the end is refused, and so is one without a session', async () => {
+      const row = toRow({ task_id: TASK_ID });
+      const [, last] = await play(row, [[messageItem(PROSE)]]);
+      const body = { ...row, response: toResponse([messageItem(GOOD)]) };
+      const headers = { 'content-type': 'application/json', cookie: pairOf(last!) };
+      expect((await api().post('/nemo-gym/step', body, headers)).status).toBe(409);
+      expect((await api().post('/nemo-gym/step', body)).json).toMatchObject({ error: { path: 'cookie' } });
+    });
+
+    test('close answers with nothing, with a session and without', async () => {
+      const [first] = await play(toRow({ task_id: TASK_ID }), []);
+      const headers = { 'content-type': 'application/json', cookie: pairOf(first) };
+      expect((await api().post('/nemo-gym/close', {}, headers)).json).toEqual({});
+      expect((await api().post('/nemo-gym/close', {})).json).toEqual({});
+    });
+  },
+  { secret: 'a secret of the replicas' },
+);

@@ -1,0 +1,64 @@
+/** Statistics over answers of /verify: those of NeMo Gym's own servers, by hand for a few rollouts of two tasks. */
+import { expect, test } from 'vitest';
+import { overTransports } from '../http/support.ts';
+
+const ROLLOUTS = [
+  {
+    _ng_task_index: 1,
+    _ng_rollout_index: 0,
+    reward: 0.5,
+    passed: true,
+    note: 'x',
+    response: { usage: { output_tokens: 10 } },
+  },
+  { _ng_task_index: 1, _ng_rollout_index: 1, reward: 1, passed: false, response: { usage: null } },
+  { _ng_task_index: 0, _ng_rollout_index: 0, reward: 0, passed: false, nothing: null, list: [1] },
+];
+
+overTransports('NeMo Gym’s aggregate metrics', (api) => {
+  test('mean, max, min, median and std of numbers and flags, over all and for each task', async () => {
+    const { status, json } = await api().post('/aggregate_metrics', { verify_responses: ROLLOUTS });
+    expect(status).toBe(200);
+    const { group_level_metrics, agent_metrics, key_metrics } = json as Record<string, never>;
+    expect(agent_metrics).toEqual({
+      'mean/reward': 0.5,
+      'mean/passed': 1 / 3,
+      'mean/output_tokens': 10,
+      'max/reward': 1,
+      'max/passed': 1,
+      'max/output_tokens': 10,
+      'min/reward': 0,
+      'min/passed': 0,
+      'min/output_tokens': 10,
+      'median/reward': 0.5,
+      'median/passed': 0,
+      'median/output_tokens': 10,
+      'std/reward': 0.5,
+      'std/passed': expect.closeTo(Math.sqrt(1 / 3), 12) as number,
+      'std/output_tokens': 0,
+    });
+    expect(key_metrics).toEqual({ 'mean/reward': 0.5, 'mean/passed': 1 / 3, 'mean/output_tokens': 10 });
+    expect(group_level_metrics).toMatchObject([
+      { _ng_task_index: 0, 'mean/reward': 0, 'std/reward': 0 },
+      {
+        _ng_task_index: 1,
+        'mean/reward': 0.75,
+        'median/reward': 0.75,
+        'std/reward': expect.closeTo(Math.sqrt(0.125), 12) as number,
+      },
+    ]);
+  });
+
+  test('none at all', async () => {
+    const empty = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+    expect((await api().post('/aggregate_metrics', { verify_responses: [] })).json).toEqual(empty);
+  });
+
+  test('4000 answers take less than a second', async () => {
+    const verify_responses = Array.from({ length: 4000 }, (_, i) => ({ _ng_task_index: i % 500, reward: i / 4000 }));
+    const start = performance.now();
+    const { json } = await api().post('/aggregate_metrics', { verify_responses });
+    expect((json as { group_level_metrics: unknown[] }).group_level_metrics.length).toBe(500);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
