@@ -22,7 +22,7 @@ const Label = z.string().describe('Label text');
 export const CreateShape = z.strictObject({
   type: z.literal('create_shape'),
   id: ShapeId,
-  shape: ShapeKind,
+  shape: ShapeKind.describe('Kind of shape: rectangle, ellipse, diamond, or text (a label without an outline)'),
   x: Pixels,
   y: Pixels,
   w: Length,
@@ -40,7 +40,10 @@ export const ResizeShape = z.strictObject({ type: z.literal('resize_shape'), id:
 export const SetText = z.strictObject({ type: z.literal('set_text'), id: ShapeId, text: Label });
 export const DeleteShape = z.strictObject({ type: z.literal('delete_shape'), id: ShapeId });
 export const Disconnect = z.strictObject({ type: z.literal('disconnect'), from: ShapeId, to: ShapeId });
-export const Select = z.strictObject({ type: z.literal('select'), ids: z.array(ShapeId) });
+export const Select = z.strictObject({
+  type: z.literal('select'),
+  ids: z.array(ShapeId).describe('Ids of the shapes; an empty list selects none'),
+});
 export const Done = z.strictObject({ type: z.literal('done') });
 
 export const Action = z.discriminatedUnion('type', [

@@ -86,7 +86,6 @@ const NUM_TASKS = {
   summary: 'How many tasks a split has',
   body: SplitBody,
   answer: z.strictObject({ num_tasks: z.number().int().min(0) }),
-  example: { split: 'train' },
 } as const;
 const TASK = {
   method: 'POST',
@@ -94,7 +93,6 @@ const TASK = {
   summary: 'One task of a split',
   body: TaskBody,
   answer: z.strictObject({ task: OrsTask, env_name: z.string() }),
-  example: { split: 'train', index: 3 },
 } as const;
 const TASKS = {
   method: 'POST',
@@ -102,7 +100,6 @@ const TASKS = {
   summary: 'All tasks of a split',
   body: SplitBody,
   answer: TasksAnswer,
-  example: { split: 'test_real' },
 } as const;
 const TASK_RANGE = {
   method: 'POST',
@@ -110,7 +107,6 @@ const TASK_RANGE = {
   summary: 'Some tasks of a split',
   body: TaskRangeBody,
   answer: TasksAnswer,
-  example: { split: 'train', start: 0, stop: 2 },
 } as const;
 const TASK_TOOLS = {
   method: 'GET',
@@ -160,13 +156,18 @@ export const ORS_ROUTES = {
   },
   ors_splits: { ...SPLITS, path: '/splits' },
   ors_env_splits: { ...SPLITS, ...named, path: '/{env_name}/splits', refusals: [404, 422] },
-  ors_num_tasks: { ...NUM_TASKS, path: '/num_tasks', refusals: [400, 422] },
+  ors_num_tasks: { ...NUM_TASKS, path: '/num_tasks', refusals: [400, 422], example: { split: 'train' } },
   ors_env_num_tasks: { ...NUM_TASKS, ...named, path: '/{env_name}/num_tasks', refusals: [400, 404, 422] },
-  ors_task: { ...TASK, path: '/task', refusals: [400, 422] },
+  ors_task: { ...TASK, path: '/task', refusals: [400, 422], example: { split: 'train', index: 3 } },
   ors_env_task: { ...TASK, ...named, path: '/{env_name}/task', refusals: [400, 404, 422] },
-  ors_tasks: { ...TASKS, path: '/tasks', refusals: [400, 422] },
+  ors_tasks: { ...TASKS, path: '/tasks', refusals: [400, 422], example: { split: 'test_real' } },
   ors_env_tasks: { ...TASKS, ...named, path: '/{env_name}/tasks', refusals: [400, 404, 422] },
-  ors_task_range: { ...TASK_RANGE, path: '/task_range', refusals: [400, 422] },
+  ors_task_range: {
+    ...TASK_RANGE,
+    path: '/task_range',
+    refusals: [400, 422],
+    example: { split: 'train', start: 0, stop: 2 },
+  },
   ors_env_task_range: { ...TASK_RANGE, ...named, path: '/{env_name}/task_range', refusals: [400, 404, 422] },
   ors_env_tools: {
     method: 'GET',

@@ -36,7 +36,10 @@ export function startToolEpisode(
   signer: Signer,
   environment: Pick<Environment, 'reset'> = { reset },
 ): ResetResponse {
-  return environment.reset({ max_turns: DEFAULT_MAX_CALLS, ...request, action_set: 'editor' }, signer);
+  return environment.reset(
+    { ...request, max_turns: request.max_turns ?? DEFAULT_MAX_CALLS, action_set: 'editor' },
+    signer,
+  );
 }
 
 function describe({ observation, info }: StepResponse, finished: boolean, reward: number | null): string {
