@@ -56,7 +56,12 @@ test('has an operation for each route, with its parameters, body and refusals', 
     expect((operation.parameters ?? []).map(({ name }) => name)).toEqual(names);
     expect(operation.requestBody?.required).toBe(route.body ? route.body_optional !== true : undefined);
     expect(Object.keys(operation.responses)).toEqual(
-      expect.arrayContaining(['200', '503', ...(route.body ? ['400', '413', '422'] : [])]),
+      expect.arrayContaining([
+        '200',
+        '503',
+        ...(route.body ? ['400', '413'] : []),
+        ...(route.body && route.body !== 'bytes' ? ['422'] : []),
+      ]),
     );
   }
 });
