@@ -18,12 +18,15 @@ function compile() {
   if (status !== 0) process.exit(1);
 }
 
+/** What is no file of the project: Python's and its tools' caches. LOG.md is a diary. */
+const LEFT_OUT = /\.ts$|\.pyc$|\.egg-info\/|\/\.\w+_cache\/|(^|\/)LOG\.md$/;
+
 /** Pages, fonts, data, Python: every file of the source folders that the compiler does not read. */
 function copyAssets() {
   for (const folder of SOURCES) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       const from = join(entry.parentPath, entry.name);
-      if (!entry.isFile() || /\.ts$|\.pyc$|(^|\/)LOG\.md$/.test(from)) continue;
+      if (!entry.isFile() || LEFT_OUT.test(from)) continue;
       const to = join(root, 'dist', from.slice(root.length));
       mkdirSync(dirname(to), { recursive: true });
       copyFileSync(from, to);

@@ -1,7 +1,7 @@
 """Build backend of this package (PEP 517 and PEP 660), so that `pip install` of a checkout downloads nothing.
 
-Reads the standard `[project]` table of pyproject.toml and packs `src/`. Equal files give equal bytes: no clock, no order
-of the file system. Left out: compiled code, data files, dynamic metadata; a key it does not know is an error.
+Reads the standard `[project]` table of pyproject.toml and packs `src/`. Equal files give equal bytes: no clock, no
+order of the file system. Left out: compiled code, data files, dynamic metadata; a key it does not know is an error.
 """
 
 from __future__ import annotations

@@ -1,0 +1,124 @@
+/**
+ * A virtual environment for each suite, under .cache/interop: made from the suite's lock, and made again where the lock or
+ * Python's version has changed; then this project's own package, which is installed again where its files have changed.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from '../rules/files.ts';
+import type { Suite } from './suites.ts';
+
+const run = promisify(execFile);
+const CACHE = join(ROOT, '.cache/interop');
+const PACKAGE = join(ROOT, 'clients/python');
+const INSTALL_MS = 15 * 60_000;
+const PIP = ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet'];
+
+/** The Python that makes the environments. */
+const PYTHON = process.env['CANVAS_GYM_PYTHON'] ?? 'python3';
+
+interface Failed {
+  stdout?: string;
+  stderr?: string;
+  message: string;
+}
+
+/** Runs Python; what it printed last is the error's message. */
+async function python(executable: string, args: readonly string[], cwd = ROOT): Promise<string> {
+  try {
+    const { stdout } = await run(executable, args, { cwd, timeout: INSTALL_MS, maxBuffer: 2 ** 26 });
+    return stdout.trim();
+  } catch (error) {
+    const { stdout = '', stderr = '', message } = error as Failed;
+    const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n');
+    throw new Error(said === '' ? message : said, { cause: error });
+  }
+}
+
+/** Version of the Python that makes the environments, e.g. "3.11.7". */
+export async function pythonVersion(): Promise<string> {
+  const script = 'import platform, venv, ensurepip; print(platform.python_version())';
+  try {
+    return await python(PYTHON, ['-c', script]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${PYTHON} with venv is needed (Debian: apt-get install python3-venv), or CANVAS_GYM_PYTHON=/path/to/python: ${reason}`,
+      { cause: error },
+    );
+  }
+}
+
+/** What keeps this Python from running a suite; undefined for nothing. */
+export function versionFault(suite: Suite, version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor, leastMinor] = suite.python;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  return `needs Python ${leastMajor}.${leastMinor} or later, and ${PYTHON} is ${version}; name another with CANVAS_GYM_PYTHON`;
+}
+
+const venvPython = (folder: string): string =>
+  join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+
+const hashOf = (...parts: readonly (string | Buffer)[]): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex');
+};
+
+const readMarker = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+
+/** Builds this project's package; equal sources give an equal file. */
+export async function buildWheel(): Promise<string> {
+  const folder = join(CACHE, 'wheel');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await python(
+    PYTHON,
+    ['-B', '-c', 'import build_backend, sys; build_backend.build_wheel(sys.argv[1])', folder],
+    PACKAGE,
+  );
+  return join(folder, readdirSync(folder)[0]!);
+}
+
+async function installLock(suite: Suite, folder: string, version: string): Promise<void> {
+  const lock = join(ROOT, suite.folder, 'requirements.txt');
+  const marker = join(folder, '.lock-hash');
+  const hash = hashOf(readFileSync(lock), version);
+  if (readMarker(marker) === hash) return;
+  rmSync(folder, { recursive: true, force: true });
+  await python(PYTHON, ['-m', 'venv', folder]);
+  // The lock names everything: whatever pip would add to it is missing there, and `pip check` says so.
+  await python(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
+  await python(venvPython(folder), [...PIP, 'check']);
+  writeFileSync(marker, hash);
+}
+
+async function installWheel(folder: string, wheel: string): Promise<void> {
+  const marker = join(folder, '.wheel-hash');
+  const hash = hashOf(readFileSync(wheel));
+  if (readMarker(marker) === hash) return;
+  await python(venvPython(folder), [...PIP, 'install', '--no-deps', '--no-index', '--force-reinstall', wheel]);
+  writeFileSync(marker, hash);
+}
+
+/** Makes a suite's environment ready and returns its Python. */
+export async function prepare(suite: Suite, wheel: string, version: string): Promise<string> {
+  const folder = join(CACHE, suite.name);
+  await installLock(suite, folder, version);
+  await installWheel(folder, wheel);
+  return venvPython(folder);
+}
+
+/** Writes a suite's lock anew from its requirements.in, in an environment that is made for it. */
+export async function writeLock(name: string, folder: string): Promise<void> {
+  const venv = join(CACHE, `${name}.lock`);
+  rmSync(venv, { recursive: true, force: true });
+  await python(PYTHON, ['-m', 'venv', venv]);
+  await python(venvPython(venv), [...PIP, 'install', '-r', join(ROOT, folder, 'requirements.in')]);
+  const frozen = await python(venvPython(venv), [...PIP, 'freeze']);
+  writeFileSync(join(ROOT, folder, 'requirements.txt'), `${frozen}\n`);
+  rmSync(venv, { recursive: true, force: true });
+}
