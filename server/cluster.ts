@@ -2,18 +2,14 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { toUrl, type RunningServer } from './listen.ts';
+import { toProcess } from './loader.ts';
 import type { ServerSettings } from './settings.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
-/** The sources need a loader on a Node that does not strip types; the compiled files do not. */
 function setUpWorkers(): void {
-  const isSource = import.meta.url.endsWith('.ts');
-  const exec = fileURLToPath(new URL(isSource ? './worker.ts' : './worker.js', import.meta.url));
-  const hasLoader = process.execArgv.some((argument) => argument.includes('tsx'));
-  const loader = isSource && !hasLoader ? ['--import', 'tsx'] : [];
-  cluster.setupPrimary({ exec, args: [], execArgv: [...process.execArgv, ...loader] });
+  const { path, execArgv } = toProcess('worker');
+  cluster.setupPrimary({ exec: path, args: [], execArgv });
 }
 
 /** Hands a new worker its settings and waits until it listens. */

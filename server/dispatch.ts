@@ -8,7 +8,7 @@ import { reset, step } from './episode.ts';
 import { ApiError, toErrorBody } from './errors.ts';
 import { reward, score } from './grade.ts';
 import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors.ts';
 import type { EnvSession } from './protocols/env-session.ts';
 import { createSessionStore } from './protocols/session-store.ts';
@@ -43,6 +43,10 @@ export interface DispatchOptions {
   environment?: Environment | undefined;
   /** How many sessions and tasks ORS clients get; default DEFAULT_ORS. */
   ors?: Partial<OrsOptions> | undefined;
+  /** Default: counters of its own. */
+  metrics?: Metrics | undefined;
+  /** Scores a batch elsewhere, or says that it does not. */
+  scoreElsewhere?: ((body: Uint8Array) => Promise<Reply> | undefined) | undefined;
 }
 
 /** A request of a known route, before anything in it was checked. */
@@ -107,7 +111,7 @@ function parseRequest(route: Route, { params, query }: Exchange, bytes: Uint8Arr
 
 export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   const limits = options.body_limits ?? DEFAULT_BODY_LIMITS;
-  const metrics = createMetrics();
+  const metrics = options.metrics ?? createMetrics();
   const report = (error: unknown): void => {
     options.log?.(error instanceof Error ? (error.stack ?? error.message) : String(error));
   };
@@ -130,6 +134,8 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     const handle = handlers[id] as (request: ParsedRequest, call: Call) => unknown;
     const body = route.body && exchange.body;
     const bytes = typeof body === 'function' ? await body(limitOf(id)) : body;
+    const elsewhere = id === 'score' && bytes ? options.scoreElsewhere?.(bytes) : undefined;
+    if (elsewhere) return elsewhere;
     const result = handle(parseRequest(route, exchange, bytes), exchange);
     return toReply(result instanceof Promise ? await result : result);
   };

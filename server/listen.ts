@@ -1,12 +1,15 @@
 /** One HTTP server in this process: its socket, its time limits, what it says to broken HTTP, and its graceful end. */
 import { createServer, type Server } from 'node:http';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { toApp } from './app.ts';
 import { createDispatcher } from './dispatch.ts';
 import { ApiError, toErrorBody } from './errors.ts';
+import { createMetrics } from './metrics.ts';
 import { createNodeListener } from './node-listener.ts';
+import { createScorePool } from './score-pool.ts';
 import { attachSockets } from './protocols/sockets.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -119,17 +122,35 @@ export function toUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
+const MOST_DEFAULT_THREADS = 8;
+
+/** A thread for each core that falls to this process. */
+function defaultThreads({ workers }: ServerSettings): number {
+  return Math.max(1, Math.min(MOST_DEFAULT_THREADS, Math.floor(availableParallelism() / workers)));
+}
+
 /**
  * Listens with the settings' app.
  * @throws the socket's error, e.g. EADDRINUSE.
  */
 export async function listen(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
+  const body_limits = { body: settings.max_body, batch: settings.max_batch_body };
+  const metrics = createMetrics();
+  const pool = createScorePool({
+    threads: settings.score_threads ?? defaultThreads(settings),
+    body_limits,
+    metrics,
+    log,
+  });
+  const { secret } = settings;
   const dispatcher = createDispatcher({
     session_limits: { max_sessions: settings.max_sessions, idle_ms: settings.session_idle_timeout * 1000 },
-    secret: settings.secret,
-    body_limits: { body: settings.max_body, batch: settings.max_batch_body },
+    secret,
+    body_limits,
     log,
+    metrics,
     ors: { max_sessions: settings.max_sessions, train_tasks: settings.ors_train_tasks },
+    scoreElsewhere: (body) => pool.score(body),
   });
   const timeoutMs = settings.request_timeout * 1000;
   const options = {
@@ -150,10 +171,11 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
   return {
     url: toUrl(settings.host, port),
     port,
-    close: () => {
+    close: async () => {
       isClosing = true;
       sockets.close(settings.shutdown_timeout * 1000);
-      return closeGracefully(server, settings.shutdown_timeout * 1000);
+      await closeGracefully(server, settings.shutdown_timeout * 1000);
+      await pool.close();
     },
   };
 }

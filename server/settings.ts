@@ -25,6 +25,10 @@ export const ServerSettings = z.strictObject({
     .max(256)
     .default(1)
     .meta({ description: 'Processes that share the port', unit: 'processes' }),
+  score_threads: z.number().int().min(0).max(64).optional().meta({
+    description: 'Threads for large batches of /score, in each process; default one a core, at most 8',
+    unit: 'threads',
+  }),
   secret: z.string().min(8).optional().meta({
     description: 'Signs the states, so that a changed one is refused; the same for all replicas',
     secret: true,
