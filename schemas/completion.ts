@@ -51,9 +51,10 @@ function lastText(messages: readonly ChatMessage[], role: string): string {
   return textOf(messages.findLast((message) => message.role === role)?.content);
 }
 
-/** Takes a text out of the one field that GET /schema names; everything else stays as it is. */
+/** Takes a text or an object out of the one field that GET /schema names; everything else stays as it is. */
 export function unwrapText(output: unknown): unknown {
-  return isObject(output) && typeof output['actions'] === 'string' ? output['actions'] : output;
+  const inner = isObject(output) ? output['actions'] : undefined;
+  return typeof inner === 'string' || isObject(inner) ? inner : output;
 }
 
 /** What the parser reads: the text of the last assistant message; text and objects as they are. */

@@ -69,7 +69,9 @@ export type State = z.infer<typeof State>;
 export const DrawingAction = z
   .strictObject({
     actions: z
-      .union([z.string(), z.array(Action)])
-      .describe('A list of actions, or the whole text a model wrote, which is searched for one'),
+      .union([z.string(), z.array(Action), z.looseObject({})])
+      .describe(
+        'A list of actions, the whole text a model wrote, which is searched for one, or its JSON, parsed: {"actions": [...]}',
+      ),
   })
   .describe('Bare texts and lists do as well. Any other value is graded as bad model output, never refused');
