@@ -171,7 +171,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
             raise ResetNeeded("Call reset() before render()")
         if self.render_mode == "rgb_array":
             size = self._observation["canvas_size"]
-            picture = decode_png(self._client.render(state=self._state, format="png"))
+            picture = decode_png(self._client.render(state=self._state, format="png", canvas_size=size))
             return _fit(picture, round(size["h"]), round(size["w"]))
         if self.render_mode == "ansi":
             seen = self._observation
@@ -201,9 +201,10 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
 
 
 def _fit(picture: Any, height: int, width: int) -> Any:
-    """Bring a picture to the size of the canvas, so that all frames of an episode are equally large; what is added is white.
+    """Bring a picture to the size of the canvas, so that all frames of an episode are equally large.
 
-    A drawing that leaves the canvas has a larger picture, which is made smaller by leaving out rows and columns.
+    A drawing that leaves the canvas has a larger picture, which is made smaller by leaving out rows and columns; what
+    is missing is white.
     """
     step = max(picture.shape[0] / height, picture.shape[1] / width, 1.0)
     rows = np.arange(int(picture.shape[0] / step)) * step
