@@ -1,0 +1,102 @@
+"""verifiers' `nemo_gym` taskset, as it is installed, against this server's NeMo Gym routes."""
+
+import json
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fake_policy
+from conftest import ARROWS, DIAGRAM, SHAPES, TASK
+from rollouts import play
+
+ROLLOUTS = 4
+"""Of each case, at once."""
+
+CREATE = [("create_shape", shape) for shape in SHAPES]
+CONNECT = [("connect", {"from_id": start, "to_id": end}) for start, end in ARROWS]
+BAD = [("create_shape", {"id": "a"}), ("connect", {"from_id": "a", "to_id": "b"})]
+
+CASES: dict[str, list[fake_policy.Reply]] = {
+    "text": [fake_policy.text(json.dumps(DIAGRAM))],
+    "prose": [fake_policy.text("I cannot draw.")],
+    "tools": [
+        fake_policy.calls(*CREATE),
+        fake_policy.calls(*CONNECT),
+        fake_policy.calls(("submit_diagram", {})),
+        fake_policy.text("Done."),
+    ],
+    "whole diagram": [fake_policy.calls(("submit_diagram", DIAGRAM)), fake_policy.text("Done.")],
+    "bad arguments": [fake_policy.calls(*BAD), fake_policy.text("I give up.")],
+}
+"""What the model says, turn by turn."""
+
+
+def policy(messages: list[dict[str, Any]]) -> fake_policy.Reply:
+    turns = CASES[messages[0]["content"]]
+    return turns[sum(message["role"] == "assistant" for message in messages)]
+
+
+@pytest.fixture(scope="module")
+def tools(url: str) -> list[dict[str, Any]]:
+    """The tools of the server in the form of the Responses API."""
+    with urllib.request.urlopen(f"{url}/tools", timeout=30) as response:
+        return [{"type": "function", **tool["function"]} for tool in json.load(response)["openai"]]
+
+
+@pytest.fixture(scope="module")
+def played(url: str, tools: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory):
+    """Plays every case: the traces of each, and the last request that the policy got for each."""
+    folder: Path = tmp_path_factory.mktemp("nemo_gym")
+    params = [{"input": [{"role": "user", "content": case}], "tools": tools} for case in CASES]
+    rows = [{"responses_create_params": param, "task": TASK, "note": "kept"} for param in params]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    env = {
+        "taskset": {"id": "nemo_gym", "dataset": str(folder / "rows.jsonl"), "task": {"resources_url": url}},
+        "agent": {"harness": {"id": "null"}, "runtime": {"type": "subprocess"}},
+    }
+    with fake_policy.serve(policy) as (address, requests):
+        traces = play(folder, address, env, ROLLOUTS)
+    by_case: dict[str, list[dict[str, Any]]] = {case: [] for case in CASES}
+    for trace in traces:
+        by_case[trace["nodes"][0]["message"]["content"]].append(trace)
+    return by_case, {request["messages"][0]["content"]: request for request in requests}
+
+
+def scores(traces: list[dict[str, Any]]) -> list[float]:
+    for trace in traces:
+        assert trace["ok"] and not trace["errors"], trace["errors"]
+    return [trace["rewards"]["nemo_gym"]["score"] for trace in traces]
+
+
+def tool_outputs(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return [json.loads(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+
+
+def test_an_answer_as_text_has_the_reward_of_the_environment(played, expected):
+    traces = played[0]["text"]
+    assert scores(traces) == [expected] * ROLLOUTS
+    assert traces[0]["metrics"]["reward/node"] == 1.0
+    assert traces[0]["info"]["nemo_gym"]["note"] == "kept"
+
+
+def test_bad_output_is_a_low_reward_and_no_error(played):
+    assert scores(played[0]["prose"]) == [0.0] * ROLLOUTS
+
+
+def test_a_drawing_by_tools_has_the_reward_of_the_environment_in_every_rollout(played, expected):
+    assert scores(played[0]["tools"]) == [pytest.approx(expected, abs=1e-9)] * ROLLOUTS
+    assert scores(played[0]["whole diagram"]) == [pytest.approx(expected, abs=1e-9)] * ROLLOUTS
+
+
+def test_the_canvas_grows_though_the_client_keeps_the_cookie_of_its_first_answer(played):
+    outputs = tool_outputs(played[1]["tools"])
+    assert [output["ok"] for output in outputs] == [True] * 6
+    assert "3 shape(s) and 2 arrow(s)" in outputs[4]["message"]
+    assert outputs[5] == {"ok": True, "message": "The drawing is submitted.", "done": True}
+
+
+def test_bad_arguments_are_told_to_the_model_and_it_goes_on(played):
+    assert max(scores(played[0]["bad arguments"])) < 0.2
+    assert [output["ok"] for output in tool_outputs(played[1]["bad arguments"])] == [False, False]
