@@ -92,6 +92,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is compressed',
   422: 'A field is missing, unknown or out of range, two fields exclude each other, or columns differ in length',
+  501: 'The server runs as several processes, which share no sessions',
   503: 'The server failed or is busy; the request may be repeated',
 };
 
@@ -105,7 +106,9 @@ function toResponses(route: Route): ResponsesObject {
   const statuses = [...(route.refusals ?? []), ...(route.body ? [408, 413, 415] : []), 503].sort((a, b) => a - b);
   return {
     200: { description: route.summary, content },
-    ...Object.fromEntries(Object.entries(route.statuses ?? {}).map(([s, description]) => [s, { description, content }])),
+    ...Object.fromEntries(
+      Object.entries(route.statuses ?? {}).map(([s, description]) => [s, { description, content }]),
+    ),
     ...Object.fromEntries(statuses.map((s) => [s, { description: REFUSALS[s] ?? '', content: refusal }])),
   };
 }

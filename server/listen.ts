@@ -149,7 +149,7 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
     body_limits,
     log,
     metrics,
-    ors: { max_sessions: settings.max_sessions, train_tasks: settings.ors_train_tasks },
+    ors: { max_sessions: settings.workers > 1 ? 0 : settings.max_sessions, train_tasks: settings.ors_train_tasks },
     scoreElsewhere: (body) => pool.score(body),
   });
   const timeoutMs = settings.request_timeout * 1000;

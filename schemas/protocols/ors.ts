@@ -197,7 +197,7 @@ export const ORS_ROUTES = {
       'Header X-Session-ID. Where all places are taken, 503 with Retry-After. A session that is not used for 900 s ends.',
     body: CreateBody,
     answer: SessionAnswer,
-    refusals: [400, 404, 422],
+    refusals: [400, 404, 422, 501],
   },
   ors_prompt: { ...PROMPT, path: '/prompt', refusals: [400, 404, 410] },
   ors_env_prompt: { ...PROMPT, ...named, path: '/{env_name}/prompt', refusals: [400, 404, 410, 422] },

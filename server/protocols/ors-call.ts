@@ -12,7 +12,7 @@ import { answerInWords, callTool, type ToolResult } from './tool-episode.ts';
 /** How long the answer of a call is kept, ms. */
 const KEEP_MS = 60_000;
 /** Answers kept in one session; a client waits for one before it makes the next call, or makes a few at a time. */
-const MAX_KEPT = 32;
+const MAX_KEPT = 16;
 
 export interface OrsSession {
   id: string;

@@ -85,6 +85,10 @@ export function createOrsSessions({ environment, signer, ors }: Context, tasks: 
     if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
   };
   const put = (session: OrsSession): void => {
+    if (ors.max_sessions === 0) {
+      const message = 'this server runs as several processes, which share no sessions; start it with --workers 1';
+      throw new ApiError('sessions_off', message);
+    }
     if (sessions.set(session.id, session)) return;
     const message = `all ${ors.max_sessions} sessions are in use; end some, or start the server with a larger --max-sessions`;
     throw new ApiError('overloaded', message, { headers: { 'retry-after': String(RETRY_AFTER_S) } });

@@ -20,7 +20,7 @@ import { EVENT_HEADERS, streamAnswer, toEvent } from './sse.ts';
 import { listTools } from './tool-list.ts';
 
 export interface OrsOptions {
-  /** Sessions at a time. */
+  /** Sessions at a time; 0 where the requests of a session may reach different processes, which is refused. */
   max_sessions: number;
   /** How many tasks of the split `train` there are. */
   train_tasks: number;

@@ -7,6 +7,7 @@ import { TOOLS } from '../../schemas/tools.ts';
 import { createApp, type AppOptions } from '../../server/app.ts';
 import { step, reset } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
+import { startServer } from '../../server/main.ts';
 import { render } from '../../server/render/index.ts';
 import { createApi, overTransports, type Answer, type Api } from '../http/support.ts';
 
@@ -455,6 +456,23 @@ overTransports('ORS calls sent again', (api) => {
     }
   });
 
+  test('after the client left in the middle get the answer too', async () => {
+    const sid = await create(api());
+    const body = { name: 'submit_diagram', input: { actions: ACTIONS } };
+    const leave = new AbortController();
+    const { url, fetch } = api();
+    const headers = json(sid);
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal: leave.signal };
+    const response = await fetch(new Request(`${url}/call`, init));
+    const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const { value } = await reader.read();
+    leave.abort();
+    const { task_id } = readEvents(new TextDecoder().decode(value));
+    const events = await stream(api(), sid, { ...body, task_id });
+    expect((JSON.parse(events.data) as { output: Output }).output.reward).toBeGreaterThan(0.9);
+    expect(await call(api(), sid, body.name, body.input)).toMatchObject({ reason: 'episode_finished' });
+  });
+
   test('with an id that is unknown here, or of another session, are an error event', async () => {
     const [one, other] = [await create(api()), await create(api())];
     const { task_id } = await stream(api(), one, { name: 'select', input: { ids: [] } });
@@ -478,6 +496,14 @@ describe('ORS with limits', () => {
     expect([...codeOf(refused), refused.headers.get('retry-after')]).toEqual([503, 'overloaded', '5']);
     await api.post('/delete', {}, json(first));
     expect((await api.post('/create', { split: 'train', index: 0 }, json('third'))).status).toBe(200);
+  });
+
+  test('several processes share no sessions: an episode is refused, and nothing says to try again', async () => {
+    const { url, close } = await startServer({ port: 0, workers: 2 });
+    const api = createApi(url, (request) => fetch(request));
+    const refused = await api.post('/create', { split: 'train', index: 0 }, json('x'));
+    await close();
+    expect([...codeOf(refused), refused.headers.get('retry-after')]).toEqual([501, 'sessions_off', null]);
   });
 
   test('a session ends 900 s after its last request; its place is free then', async () => {
