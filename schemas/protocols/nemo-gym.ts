@@ -142,7 +142,7 @@ export const NEMO_GYM_ROUTES = {
     tag: 'nemo-gym',
     summary: 'Reward of a rollout',
     description:
-      'The row and the response come back byte for byte, with `reward` and its components as `reward/<name>`. Function calls of our tools in the response are drawn from the first to the last; a response without any is scored by the text of its last message.',
+      'The row and the response come back byte for byte, with `reward` and its components as `reward/<name>`. Function calls of our tools in the response are drawn from the first to the last, and actions that the model wrote after them; a response without such calls is scored by the text of its last message.',
     body: 'bytes',
     body_limit: 'batch',
     answer: z.looseObject({ reward: z.number() }),

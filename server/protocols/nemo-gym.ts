@@ -12,8 +12,8 @@ import { Raw } from '../raw.ts';
 import { validate } from '../validate.ts';
 import { gymnasiumHandlers } from './nemo-gymnasium.ts';
 import { aggregateMetrics } from './nemo-metrics.ts';
-import { ownCalls, replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
-import { finishReason, functionCalls, lastMessage, parseArguments, taskOfRow } from './nemo-row.ts';
+import { replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
+import { finishReason, lastMessage, ownCalls, parseArguments, taskOfRow } from './nemo-row.ts';
 import { createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
 import { startToolEpisode } from './tool-episode.ts';
 
@@ -45,7 +45,7 @@ function callInSession(name: string, body: Uint8Array, call: Call, context: Cont
   const key = `${token} ${name} ${text}`;
   if (last?.call === key) return withCookie(last.answer, sessions.carry(state, last));
   try {
-    const { state: next, answer } = takeCall(state, name, parseArguments(text));
+    const { state: next, answer } = takeCall(state, name, parseArguments(text), context.environment);
     return withCookie(answer, sessions.carry(next, { call: key, answer }));
   } catch (error) {
     throw error instanceof ApiError ? error : toFault(error, sessions.carry(state, last), context);
@@ -63,10 +63,10 @@ function toolHandlers(context: Context, sessions: NemoSessions): Pick<Handlers, 
 
 function scoreRollout(row: NemoVerifyRequest, { environment, metrics }: Context): Replayed {
   const start = toStart(row);
-  const calls = ownCalls(functionCalls(row.response));
+  const { calls, words } = ownCalls(row.response);
   const result =
     calls.length > 0
-      ? replay(start, calls)
+      ? replay(start, calls, words, environment)
       : environment.reward({
           ...start,
           completion: lastMessage(row.response),
@@ -97,7 +97,8 @@ function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSe
 export function nemoGymHandlers(context: Context) {
   const sessions = createNemoSessions(context.signer, () => performance.now());
   return {
-    nemo_seed_session: ({ body }) => withCookie({}, sessions.begin(startToolEpisode(toStart(body), UNSIGNED).state)),
+    nemo_seed_session: ({ body }) =>
+      withCookie({}, sessions.begin(startToolEpisode(toStart(body), UNSIGNED, context.environment).state)),
     ...toolHandlers(context, sessions),
     nemo_verify: ({ body }, call) => verify(body, call, context, sessions),
     nemo_aggregate_metrics: ({ body }) => aggregateMetrics(body),

@@ -4,11 +4,12 @@
  */
 import type { State } from '../../schemas/episode.ts';
 import type { NemoToolResponse } from '../../schemas/protocols/nemo-gym.ts';
-import { TOOL_NAMES } from '../../schemas/tools.ts';
+import type { ResetRequest } from '../../schemas/requests.ts';
+import type { Environment } from '../handlers.ts';
 import { createSigner } from '../state.ts';
 import type { FunctionCall } from './nemo-row.ts';
 import { isTooLarge } from './nemo-session.ts';
-import { callTool, startToolEpisode } from './tool-episode.ts';
+import { answerInWords, callTool, startToolEpisode } from './tool-episode.ts';
 
 /** Sessions sign what leaves the server themselves; within it nothing is signed. */
 export const UNSIGNED = createSigner(undefined);
@@ -25,9 +26,9 @@ const TOO_LARGE =
   'The call was not taken: the canvas would hold more than fits. Submit the drawing, or delete something.';
 
 /** Takes one call of a tool of ours. */
-export function takeCall(state: State, name: string, input: unknown): Taken {
+export function takeCall(state: State, name: string, input: unknown, environment: Pick<Environment, 'step'>): Taken {
   if (state.stop_reason !== undefined) return { state, answer: { ok: false, message: OVER, done: true } };
-  const result = callTool(state, name, input, UNSIGNED);
+  const result = callTool(state, name, input, UNSIGNED, environment);
   const { ok, finished, components } = result;
   if (isTooLarge(result.state.canvas)) return { state, answer: { ok: false, message: TOO_LARGE, done: false } };
   const next = finished ? { ...result.state, stop_reason: result.state.stop_reason ?? 'submitted' } : result.state;
@@ -36,27 +37,30 @@ export function takeCall(state: State, name: string, input: unknown): Taken {
 }
 
 export interface Replayed {
-  /** R of the canvas after the last call, in [0, 1]. */
+  /** R of the canvas at the end, in [0, 1]. */
   reward: number;
   components: Readonly<Record<string, number>>;
-}
-
-/** The calls of a response that name a tool of ours. */
-export function ownCalls(calls: readonly FunctionCall[]): FunctionCall[] {
-  return calls.filter(({ name }) => TOOL_NAMES.has(name));
 }
 
 /**
  * What calls draw is worth, whether it was submitted or not.
  * @param calls One at least, all of tools of ours.
+ * @param words What the model wrote after the last of them, '' for nothing: actions in it go on the canvas.
  */
-export function replay(start: Parameters<typeof startToolEpisode>[0], calls: readonly FunctionCall[]): Replayed {
-  let { state } = startToolEpisode(start, UNSIGNED);
+export function replay(
+  start: ResetRequest,
+  calls: readonly FunctionCall[],
+  words: string,
+  environment: Pick<Environment, 'reset' | 'step'>,
+): Replayed {
+  let { state } = startToolEpisode(start, UNSIGNED, environment);
   let components: Replayed['components'] = {};
   for (const { name, input } of calls) {
-    const taken = takeCall(state, name, input);
+    const taken = takeCall(state, name, input, environment);
     state = taken.state;
     components = taken.components ?? components;
   }
-  return { reward: state.value, components };
+  if (state.stop_reason !== undefined || words === '') return { reward: state.value, components };
+  const last = answerInWords(state, words, UNSIGNED, environment);
+  return { reward: last.state.value, components: last.components };
 }

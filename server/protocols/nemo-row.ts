@@ -1,5 +1,5 @@
 /** What the rows and responses of NeMo Gym mean: a task, and what the model did. */
-import { isCompletion, type Completion } from '../../schemas/completion.ts';
+import { isCompletion, toModelOutput, type Completion } from '../../schemas/completion.ts';
 import type { NemoResponse, NemoRow } from '../../schemas/protocols/nemo-gym.ts';
 import { TOOL_NAMES } from '../../schemas/tools.ts';
 import { taskOfLabel, taskOfPrompt, type ItemTask } from './remote-items.ts';
@@ -63,6 +63,19 @@ export function lastMessage({ output }: NemoResponse): Completion {
   const message = output.findLast((item) => isObject(item) && item['role'] === 'assistant');
   const messages = [message];
   return isCompletion(messages) ? messages : '';
+}
+
+/** What a rollout of tool calls is: calls of tools of ours, and the text of the last message after them, '' for none. */
+export function ownCalls({ output }: NemoResponse): { calls: FunctionCall[]; words: string } {
+  const calls: FunctionCall[] = [];
+  let rest: unknown[] = [];
+  for (const item of output) {
+    const own = functionCalls({ output: [item] }).filter(({ name }) => TOOL_NAMES.has(name));
+    calls.push(...own);
+    rest = own.length > 0 ? [] : [...rest, item];
+  }
+  const words = toModelOutput(lastMessage({ output: rest }));
+  return { calls, words: typeof words === 'string' ? words.trim() : '' };
 }
 
 /** `length` where the response was cut, as chat completions say it. */

@@ -16,6 +16,9 @@ interface Verified {
   [name: string]: unknown;
 }
 
+/** The drawing less its first shape. */
+const REST = JSON.stringify({ actions: SOLUTION.slice(1) });
+
 const SECRET = 'a secret of the replicas';
 
 const draw = async (api: Api, actions = SOLUTION) => {
@@ -255,8 +258,18 @@ overTransports('NeMo Gym, unsigned', (api) => {
     ['no output is no answer', [], PROSE],
     ['calls of other tools do not count', [callItem('search', { query: 'x' }), messageItem(GOOD)], GOOD],
     [
-      'calls of ours count before any text',
-      [callItem('create_shape', toCall(SOLUTION[0]!).input), messageItem(GOOD)],
+      'words after calls submit what they drew',
+      [callItem('create_shape', toCall(SOLUTION[0]!).input), messageItem(PROSE)],
+      POOR,
+    ],
+    [
+      'actions written after calls go on the canvas',
+      [callItem('create_shape', toCall(SOLUTION[0]!).input), messageItem(REST)],
+      GOOD,
+    ],
+    [
+      'text before a call does not count',
+      [messageItem(GOOD), callItem('create_shape', toCall(SOLUTION[0]!).input)],
       POOR,
     ],
     ['names over MCP are understood', [callItem('mcp__canvas__create_shape', toCall(SOLUTION[0]!).input)], POOR],
