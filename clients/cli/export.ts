@@ -2,36 +2,43 @@
  * `canvas-gym export [RUN]`: what a run left in the log, as a file other programs read.
  *
  * `trajectories`: one row an episode with its steps. `sft`: prompt and completion of each teacher's answer that was kept.
- * `metrics`: stage, name, optimizer step and value. Rows are read and written page by page, so a run of any size fits.
+ * `metrics`: stage, name, optimizer step and value. The others are for trainers: see export-training.ts. Rows are read and written page by page, so a run of any size fits.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { INSTRUCTIONS } from '../../schemas/instructions.ts';
+import { isTrainingDataset, pages, TRAINING_DATASETS, TRAINING_DATASET_NAMES } from './export-training.ts';
 import { openStore, SCHEMA_VERSION, type Store } from '../store/index.ts';
 import { defineCommand, SHARED_SETTINGS, UsageError } from '../../schemas/settings.ts';
 
-const DATASETS = ['trajectories', 'sft', 'metrics'] as const;
-type Dataset = (typeof DATASETS)[number];
+const LOG_DATASETS = ['trajectories', 'sft', 'metrics'] as const;
+type LogDataset = (typeof LOG_DATASETS)[number];
 
 const Settings = z.strictObject({
   run: z.string().optional().meta({ description: 'Run to export; without it, the last one', positional: true }),
   db: SHARED_SETTINGS.db,
-  dataset: z.enum(DATASETS).default('trajectories').describe('What to export'),
+  dataset: z
+    .enum([...LOG_DATASETS, ...TRAINING_DATASET_NAMES])
+    .default('trajectories')
+    .describe(
+      'What to export; prompt_completion, messages, unpaired, preference, prompts, verl as TRL and verl read it',
+    ),
   format: z
     .enum(['jsonl', 'parquet'])
     .default('jsonl')
     .describe('JSON lines, or Parquet with nested values as JSON text'),
   out: z.string().min(1).default('-').describe('File to write; - is standard output'),
   stage: z.string().optional().describe('Only trajectories or metrics of this stage'),
+  system: z
+    .string()
+    .optional()
+    .describe('System message of a dataset for trainers, "" for none; default: how to answer'),
   policy_version: z.string().optional().describe('Only trajectories of this policy'),
 });
 type Settings = z.infer<typeof Settings>;
 
 type Row = Record<string, unknown>;
-
-function* pages<T>(read: (after: number) => T[], idOf: (row: T) => number): Generator<T> {
-  for (let page = read(0); page.length > 0; page = read(idOf(page.at(-1)!))) yield* page;
-}
 
 function* trajectories(store: Store, run_id: string, { stage, policy_version }: Settings): Generator<Row> {
   const read = (after: number) => store.episodes({ run_id, stage, policy_version, after });
@@ -56,7 +63,7 @@ function* metrics(store: Store, run_id: string, { stage: wanted }: Settings): Ge
   }
 }
 
-const READERS: Readonly<Record<Dataset, (store: Store, run_id: string, settings: Settings) => Generator<Row>>> = {
+const READERS: Readonly<Record<LogDataset, (store: Store, run_id: string, settings: Settings) => Generator<Row>>> = {
   trajectories,
   sft,
   metrics,
@@ -65,7 +72,7 @@ const READERS: Readonly<Record<Dataset, (store: Store, run_id: string, settings:
 type Column = readonly [name: string, type: 'STRING' | 'DOUBLE' | 'INT32' | 'BOOLEAN'];
 
 /** Columns of each dataset in Parquet; what is no text, number or truth value becomes JSON text. */
-const COLUMNS: Readonly<Record<Dataset, readonly Column[]>> = {
+const COLUMNS: Readonly<Record<LogDataset, readonly Column[]>> = {
   trajectories: [
     ...[
       'schema_version',
@@ -111,7 +118,7 @@ function* flatRows(rows: Iterable<Row>, count: () => void): Generator<Row> {
   }
 }
 
-async function writeParquet(file: string, dataset: Dataset, rows: Iterable<Row>): Promise<number> {
+async function writeParquet(file: string, dataset: LogDataset, rows: Iterable<Row>): Promise<number> {
   const { fileWriter, parquetWriteRows } = await import('hyparquet-writer');
   const columns = COLUMNS[dataset].map(([name, type]) => ({ name, type }));
   let count = 0;
@@ -141,10 +148,19 @@ function writeJsonlFile(path: string, rows: Iterable<Row>): number {
 }
 
 /** Settings that do not go together: a filter without effect would leave a file that is not what was asked for. */
-function settingProblems({ dataset, format, out, stage, policy_version }: Settings): string[] {
+function settingProblems({ dataset, format, out, stage, policy_version, system }: Settings): string[] {
+  const isTraining = isTrainingDataset(dataset);
   return [
+    ...(isTraining && format === 'parquet'
+      ? [
+          `--format parquet: ${dataset} holds chat messages; write JSON lines to a file that ends in .json, which verl reads`,
+        ]
+      : []),
+    ...(system !== undefined && !isTraining ? [`--system: the dataset ${dataset} has no system message`] : []),
     ...(format === 'parquet' && out === '-' ? ['--format parquet needs a file: give --out FILE'] : []),
-    ...(stage !== undefined && dataset === 'sft' ? ['--stage: the dataset sft has no stages'] : []),
+    ...(stage !== undefined && dataset !== 'trajectories' && dataset !== 'metrics'
+      ? [`--stage: the dataset ${dataset} has no stages`]
+      : []),
     ...(policy_version !== undefined && dataset !== 'trajectories'
       ? [`--policy-version: the dataset ${dataset} has no policies`]
       : []),
@@ -154,10 +170,12 @@ function settingProblems({ dataset, format, out, stage, policy_version }: Settin
 async function exportRun(store: Store, settings: Settings, out: (line: string) => void): Promise<void> {
   const { dataset, format, out: path } = settings;
   const { run_id } = store.getRun(settings.run);
-  const rows = READERS[dataset](store, run_id, settings);
+  const rows = isTrainingDataset(dataset)
+    ? TRAINING_DATASETS[dataset](store, run_id, settings.system ?? INSTRUCTIONS)
+    : READERS[dataset](store, run_id, settings);
   if (path !== '-') mkdirSync(dirname(path), { recursive: true });
   const count =
-    format === 'parquet'
+    format === 'parquet' && !isTrainingDataset(dataset)
       ? await writeParquet(path, dataset, rows)
       : path === '-'
         ? writeJsonl(out, rows)
@@ -167,7 +185,7 @@ async function exportRun(store: Store, settings: Settings, out: (line: string) =
 
 export const command = defineCommand({
   name: 'export',
-  summary: 'write trajectories, the SFT dataset or metrics of a run to a file',
+  summary: 'write trajectories, datasets for trainers or metrics of a run to a file',
   settings: Settings,
   async run(settings, { out }) {
     const problems = settingProblems(settings);

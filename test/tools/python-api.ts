@@ -7,6 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createOpenApi } from '../../schemas/openapi.ts';
+import { INSTRUCTIONS } from '../../schemas/instructions.ts';
 import { ABOUT } from '../../server/about.ts';
 import { bracketed, MAX_LINE, PythonTypes, type Schema } from './python-types.ts';
 
@@ -207,6 +208,18 @@ const API = `class Api:
         raise NotImplementedError
 `;
 
+/** A long text, a line of it each line; ruff leaves such a one as it is. */
+const toText = (text: string): string => {
+  const lines = text.split(/(?<=\n)/).map((line) => `    ${quotedAsRuff(line)}`);
+  return `(\n${lines.join('\n')}\n)`;
+};
+
+/** In single quotes where that needs fewer backslashes. */
+function quotedAsRuff(text: string): string {
+  const quoted = JSON.stringify(text);
+  return text.includes('"') && !text.includes("'") ? `'${quoted.slice(1, -1).replaceAll('\\"', '"')}'` : quoted;
+}
+
 /** Definitions with blank lines between them as ruff format sets them: two around a class, one elsewhere. */
 function spaced(definitions: readonly string[]): string[] {
   const isClass = (source: string | undefined): boolean => source?.startsWith('class ') === true;
@@ -222,10 +235,13 @@ export function toPythonApi(document: Document): string {
   const types = new PythonTypes(document.components.schemas);
   const methods = operations.flatMap((operation) => toMethod(operation, types));
   const names = types.names.filter((name) => !name.startsWith('_'));
-  const exported = ['OPERATIONS', ...['Api', 'Operation', ...names].sort()].map((name) => `    ${quote(name)},`);
+  const exported = ['INSTRUCTIONS', 'OPERATIONS', ...['Api', 'Operation', ...names].sort()].map(
+    (name) => `    ${quote(name)},`,
+  );
   return [
     HEADER,
     ['__all__ = [', ...exported, ']'].join('\n'),
+    `# How a model is told to answer.\nINSTRUCTIONS = ${toText(INSTRUCTIONS)}`,
     ...spaced(types.definitions),
     `\n\n${OPERATION}`,
     ['', 'OPERATIONS: Dict[str, Operation] = {', ...operations.flatMap(toRow), '}', '', ''].join('\n'),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union, cast
 
 __all__ = [
+    "INSTRUCTIONS",
     "OPERATIONS",
     "Action",
     "ActionError",
@@ -67,6 +68,14 @@ __all__ = [
     "ToolsResponseTerminalTool",
     "ToolsResponseTools",
 ]
+# How a model is told to answer.
+INSTRUCTIONS = (
+    "You draw diagrams on a canvas. Answer with one JSON object and nothing else:\n"
+    '{"actions": [{"type": "create_shape", "id": "a", "shape": "rectangle", "x": 80, "y": 80, "w": 160, "h": 80, "text": "Client"}, {"type": "create_shape", "id": "b", "shape": "rectangle", "x": 360, "y": 80, "w": 160, "h": 80, "text": "Server"}, {"type": "connect", "from": "a", "to": "b", "text": "request"}]}\n'
+    'create_shape: "id" is new, "shape" is one of "rectangle", "ellipse", "diamond", "text", "x" and "y" are its top left corner in pixels (x grows to the right, y downwards), "w" and "h" are at most 1000.\n'
+    'connect: an arrow from the shape "from" to the shape "to"; both exist already. "text" is the label, and may be left out.\n'
+    "Shapes do not overlap, lie within the canvas, and have room for their labels."
+)
 
 Split = Literal[
     "train",
@@ -285,6 +294,7 @@ class _CreateShape(TypedDict):
     type: Literal["create_shape"]
     # Shape id: any non-empty string, case-sensitive
     id: str
+    # Kind of shape: rectangle, ellipse, diamond, or text (a label without an outline)
     shape: Literal["rectangle", "ellipse", "diamond", "text"]
     # Canvas pixels; x grows to the right, y grows downwards
     x: float
@@ -366,6 +376,7 @@ Disconnect = TypedDict(
 
 class Select(TypedDict):
     type: Literal["select"]
+    # Ids of the shapes; an empty list selects none
     ids: List[str]
 
 

@@ -1,0 +1,134 @@
+"""An episode of turns in words, as the adapters play it: a text in, a reward and what to say next out.
+
+The state stays with the caller: servers keep nothing, so an episode outlives any of them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Mapping, Optional, cast
+
+from ._api import Api, InlineTask, Observation, State, StepResponse
+from .describe import describe_canvas, describe_feedback
+
+__all__ = ["TextEpisode", "last_text", "parse_task"]
+
+EDITOR_ACTIONS = """\
+Answer with one JSON object of the actions that improve it: {"actions": [...]}. Besides create_shape and connect there \
+are move_shape (id, x, y), resize_shape (id, w, h), set_text (id, text), delete_shape (id) and disconnect (from, to). \
+When the drawing is finished, answer {"actions": [{"type": "done"}]}."""
+
+
+class TextEpisode:
+    """One episode.
+
+    Args:
+        client: The server, or several.
+        preset: Reward preset, default graded.
+        max_turns: Turns of the episode.
+        action_set: `core` or `editor`; None stands for `editor` where there are several turns, else for `core`.
+    """
+
+    def __init__(
+        self, client: Api, *, preset: Optional[str] = None, max_turns: int = 1, action_set: Optional[str] = None
+    ) -> None:
+        self._client = client
+        self._rules: Dict[str, Any] = {
+            "reward": preset,
+            "max_turns": max_turns,
+            "action_set": action_set or ("editor" if max_turns > 1 else "core"),
+        }
+        self._state: Optional[State] = None
+        self.observation: Optional[Observation] = None
+        self.is_over = False
+
+    def start(self, task: Mapping[str, Any]) -> Observation:
+        """Begin with a task: fields of /reset that name one."""
+        answer = self._client.reset(**task, **self._rules)
+        self._state, self.is_over = answer["state"], answer["done"]
+        self.observation = answer["observation"]
+        return answer["observation"]
+
+    def play(self, text: Any, finish_reason: Optional[str] = None) -> StepResponse:
+        """Take a turn with what a model wrote."""
+        if self._state is None or self.is_over:
+            raise RuntimeError("the episode is over or has not begun; call start()")
+        answer = self._client.step(state=self._state, action=text, finish_reason=finish_reason)
+        self._state, self.is_over = answer["state"], answer["done"]
+        self.observation = answer["observation"]
+        return answer
+
+    @property
+    def total_reward(self) -> float:
+        """Sum of the rewards so far."""
+        return 0.0 if self._state is None else float(self._state["total_reward"])
+
+    @property
+    def drawing_reward(self) -> float:
+        """Reward of the drawing as it stands, in [0, 1]."""
+        return 0.0 if self._state is None else float(self._state["value"])
+
+    @property
+    def metrics(self) -> Dict[str, float]:
+        """Components of the reward, turns taken, and reward of the drawing; all numbers."""
+        seen = self.observation
+        if seen is None:
+            return {}
+        return {
+            **{name: float(value) for name, value in seen["reward_components"].items()},
+            "turns": float(seen["turn"]),
+            "drawing_reward": self.drawing_reward,
+        }
+
+
+def describe_turn(answer: StepResponse) -> str:
+    """Say what a turn came to and how to go on: the user's next message."""
+    feedback = describe_feedback(answer["observation"], answer["info"])
+    return f"The canvas:\n{describe_canvas(answer['observation']['canvas'])}\n\n{feedback}\n\n{EDITOR_ACTIONS}"
+
+
+def parse_task(label: Any) -> Dict[str, Any]:
+    """Read the task that a column of a data set names, as fields of /reset; {} where it names none.
+
+    >>> parse_task("train.pipeline.1.3"), parse_task('{"task_id": "train.pipeline.1.3"}'), parse_task(None)
+    ({'task_id': 'train.pipeline.1.3'}, {'task_id': 'train.pipeline.1.3'}, {})
+    >>> parse_task({"prompt": "Draw a box."})
+    {'task': {'prompt': 'Draw a box.'}}
+    """
+    if isinstance(label, str) and label.lstrip().startswith("{"):
+        label = json.loads(label)
+    if label is None or label == "":
+        return {}
+    if isinstance(label, str):
+        return {"task_id": label.strip()}
+    if not isinstance(label, Mapping):
+        raise TypeError(f"a task must be a task id, an object or its JSON text, and is {type(label).__name__}")
+    if label.get("task_id"):
+        return {"task_id": label["task_id"]}
+    if label.get("task"):
+        return {"task": parse_inline(label["task"])}
+    if "prompt" in label:
+        return {"task": cast("InlineTask", dict(label))}
+    raise ValueError("an object that names a task must have task_id, task or prompt")
+
+
+def parse_inline(task: Any) -> InlineTask:
+    """Read an inline task, which tables hold as JSON text."""
+    return cast("InlineTask", json.loads(task) if isinstance(task, str) else dict(task))
+
+
+def last_text(messages: Any, role: str) -> str:
+    """Take the text of the last message of a role; a text stays as it is.
+
+    >>> last_text([{"role": "user", "content": "Draw."}, {"role": "assistant", "content": None}], "user")
+    'Draw.'
+    >>> last_text([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}], "user")
+    'a'
+    """
+    if isinstance(messages, str):
+        return messages
+    said = [message for message in messages or () if message.get("role") == role]
+    content = said[-1].get("content") if said else None
+    if isinstance(content, (list, tuple)):
+        return "".join(part.get("text") or "" for part in content if isinstance(part, Mapping))
+    return content or ""

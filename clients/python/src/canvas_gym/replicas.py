@@ -1,0 +1,136 @@
+"""Several servers behind one client, so that a dead one loses nothing.
+
+    client = Replicas(["http://10.0.0.1:8000", "http://10.0.0.2:8000"])
+    turn = client.step(state=state, action=text)
+
+Servers keep nothing, so any of them may answer any request, also the next turn of an episode; where states are signed
+they need the same secret. A request goes to the servers in turn; one that does not answer, or that answers 408, 429,
+502, 503 or 504, is passed over, and the request goes to the next. Left out: health checks, weights.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from ._api import Api, Operation
+from .client import RETRIED_STATUSES, Client, _delay
+from .errors import CanvasGymError, ConnectionFailed, ResponseError
+
+__all__ = ["DEFAULT_URL", "Replicas", "connect", "is_outage"]
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+URL_VARIABLE = "CANVAS_GYM_URL"
+
+
+class Replicas(Api):
+    """The servers at `urls`, as one.
+
+    Args:
+        urls: Where the servers are.
+        timeout: Seconds that one attempt may take.
+        retries: How often all of them are tried again after all have failed; the waits between are those of Client.
+        headers: Sent with every request.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        if not urls:
+            raise ValueError("urls must name at least one server")
+        self.urls = list(urls)
+        self.timeout = timeout
+        self.retries = retries
+        self.headers = dict(headers or {})
+        self._clients = [Client(url, timeout=timeout, retries=0, headers=headers) for url in urls]
+        # Processes begin at different servers, and threads take turns.
+        self._turn = itertools.count(random.randrange(len(urls)))  # noqa: S311
+
+    def close(self) -> None:
+        """Close the idle connections. The client may be used again."""
+        for client in self._clients:
+            client.close()
+
+    def __repr__(self) -> str:
+        return f"Replicas({self.urls!r}, timeout={self.timeout}, retries={self.retries})"
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"urls": self.urls, "timeout": self.timeout, "retries": self.retries, "headers": self.headers}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def _call(self, operation: Operation, fields: Mapping[str, Any]) -> Any:
+        failure: Optional[CanvasGymError] = None
+        for tried in range(self.retries + 1):
+            if failure is not None:
+                time.sleep(_delay(tried - 1, getattr(failure, "retry_after_s", None)))
+            for client in self._in_turn():
+                try:
+                    return client._call(operation, fields)
+                except ConnectionFailed as error:
+                    failure = error
+                except ResponseError as error:
+                    if error.status not in RETRIED_STATUSES:
+                        raise
+                    failure = error
+        assert failure is not None  # noqa: S101 -- there is at least one server
+        raise failure
+
+    def _in_turn(self) -> Iterator[Client]:
+        count = len(self._clients)
+        first = next(self._turn)
+        return (self._clients[(first + i) % count] for i in range(count))
+
+
+def connect(
+    url: Union[str, Sequence[str], None] = None, *, timeout: float = 60.0, retries: int = 4
+) -> Union[Client, Replicas]:
+    """Make a client of one server, or of several.
+
+    Args:
+        url: One address, several divided by commas, or a list; None stands for the environment variable CANVAS_GYM_URL,
+            and without that for http://127.0.0.1:8000.
+        timeout: Seconds that one attempt may take.
+        retries: How often a failed request is repeated.
+
+    >>> connect("http://a:8000")
+    Client('http://a:8000', timeout=60.0, retries=4)
+    >>> connect("http://a:8000, http://b:8000", retries=2)
+    Replicas(['http://a:8000', 'http://b:8000'], timeout=60.0, retries=2)
+    """
+    urls = split_urls(url)
+    if len(urls) == 1:
+        return Client(urls[0], timeout=timeout, retries=retries)
+    return Replicas(urls, timeout=timeout, retries=retries)
+
+
+def split_urls(url: Union[str, Sequence[str], None]) -> List[str]:
+    """List the addresses that `connect` takes."""
+    if url is None:
+        url = os.environ.get(URL_VARIABLE) or DEFAULT_URL
+    given = url.split(",") if isinstance(url, str) else url
+    return [part.strip() for part in given if part.strip()]
+
+
+def is_outage(error: CanvasGymError) -> bool:
+    """Tell whether the server or the way to it failed, so that the same request may succeed later.
+
+    A refusal (4xx) is none: what was asked has to change.
+
+    >>> is_outage(ConnectionFailed("http://a", "refused")), is_outage(ResponseError(503, "internal", ""))
+    (True, True)
+    >>> is_outage(ResponseError(404, "unknown_task", "no task x"))
+    False
+    """
+    if isinstance(error, ResponseError):
+        return error.status in RETRIED_STATUSES or error.status >= 500  # noqa: PLR2004
+    return isinstance(error, ConnectionFailed)
