@@ -1,0 +1,155 @@
+"""Rewards and turns for OpenRLHF.
+
+By URL no Python is needed: `--reward.remote_url http://127.0.0.1:8000/get_reward`. As a file, with retries over an
+outage and several servers, a file that holds
+
+    from canvas_gym.openrlhf import reward_func
+
+goes to `--reward.remote_url`; for several turns, one with `from canvas_gym.openrlhf_agent import AgentExecutor` to
+`--train.agent_func_path`. Labels are tasks: an id, or `{"task_id": ...}`, `{"task": ...}` as JSON text; `reward_func`
+takes the prompt for the task where the label is empty. Settings are the variables CANVAS_GYM_URL, CANVAS_GYM_PRESET
+and CANVAS_GYM_MAX_TURNS. A failure of the server raises, after 20 seconds of retries, and is never a reward.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from typing import Any, Dict, NamedTuple, Optional, Sequence
+
+# OpenRLHF may load this file by its path, so nothing is imported by a dot.
+from canvas_gym._episode import TextEpisode, describe_turn, parse_task
+from canvas_gym._remote import get_rewards, shared_client
+
+__all__ = ["DiagramAgent", "reward_func"]
+
+MAX_TURNS = 3
+
+
+def reward_func(
+    queries: Sequence[str], prompts: Sequence[str], labels: Optional[Sequence[Any]] = None, **_: Any
+) -> Dict[str, Any]:
+    """Score a batch.
+
+    Args:
+        queries: Prompt and response as one text, with special tokens.
+        prompts: What each query begins with.
+        labels: See above.
+
+    Returns:
+        `rewards` and `scores`, [B] each, in [0, 1], and every component in `extra_logs`; torch tensors of float32.
+    """
+    answer = get_rewards(
+        shared_client(None),
+        query=queries,
+        prompts=list(prompts),
+        labels=None if labels is None else list(labels),
+        preset=os.environ.get("CANVAS_GYM_PRESET"),
+    )
+    return {
+        "rewards": _to_tensor(answer["rewards"]),
+        "scores": _to_tensor(answer["scores"]),
+        "extra_logs": {name: _to_tensor(column) for name, column in answer["extra_logs"].items()},
+    }
+
+
+class Chat(NamedTuple):
+    """How a chat template writes the end of an answer, the user's next turn, and the beginning of the answer to it."""
+
+    mark: str
+    end: str
+    user: str
+    assistant: str
+
+
+CHATS = (
+    Chat("<|im_start|>", "<|im_end|>", "\n<|im_start|>user\n{}<|im_end|>\n", "<|im_start|>assistant\n"),
+    Chat(
+        "<|start_header_id|>",
+        "<|eot_id|>",
+        "<|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>",
+        "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    ),
+    Chat("<start_of_turn>", "<end_of_turn>", "\n<start_of_turn>user\n{}<end_of_turn>\n", "<start_of_turn>model\n"),
+    Chat("[INST]", "</s>", "[INST] {} [/INST]", ""),
+)
+PLAIN = Chat("", "", "\n\nUser: {}\n", "\nAssistant: ")
+
+
+class DiagramAgent:
+    """An episode of several turns, as OpenRLHF's AgentInstanceBase plays it.
+
+    The rewards of the turns add up to the reward of the drawing less 0.01 a turn. The feedback is written in the chat
+    template that the prompt shows: ChatML (Qwen), Llama 3, Gemma, Mistral, or none.
+    """
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self._episode = TextEpisode(
+            shared_client(None),
+            preset=os.environ.get("CANVAS_GYM_PRESET"),
+            max_turns=int(os.environ.get("CANVAS_GYM_MAX_TURNS", MAX_TURNS)),
+            action_set="editor",
+        )
+
+    async def reset(self, states: Dict[str, Any], **_: Any) -> Dict[str, Any]:
+        """Begin; the observation stays the prompt that it was."""
+        task = parse_task(states.get("label"))
+        if not task:
+            raise ValueError('the label must name a task: an id, or {"task_id": ...} or {"task": ...} as JSON text')
+        await asyncio.to_thread(self._episode.start, task)
+        return {"observation": states["observation"]}
+
+    async def step(self, states: Dict[str, Any], **_: Any) -> Dict[str, Any]:
+        """Play an answer.
+
+        Returns:
+            `rewards` and `scores` (tensors without dimensions), `environment_feedback` with the tokens of the chat
+            template, `done`, and `extra_logs` with the same keys each turn.
+        """
+        text = states["action_text"]
+        answer = await asyncio.to_thread(self._episode.play, strip_end(text))
+        feedback = "" if answer["done"] else to_next_turn(states["observation_text"], text, describe_turn(answer))
+        return {
+            "rewards": _to_tensor(answer["reward"]),
+            "scores": _to_tensor(self._episode.drawing_reward),
+            "environment_feedback": feedback,
+            "done": answer["done"],
+            "sampling_params": states.get("sampling_params"),
+            "extra_logs": {name: _to_tensor(value) for name, value in self._episode.metrics.items()},
+        }
+
+
+def chat_of(prompt: str) -> Chat:
+    """Tell the chat template that a prompt is written in."""
+    return next((chat for chat in CHATS if chat.mark in prompt), PLAIN)
+
+
+def to_next_turn(prompt: str, answer: str, feedback: str) -> str:
+    r"""Write what follows an answer: its end where it is missing, the user's turn, the beginning of the next answer.
+
+    >>> to_next_turn("<|im_start|>user\nDraw.<|im_end|>\n<|im_start|>assistant\n", "{}<|im_end|>", "Look.")
+    '\n<|im_start|>user\nLook.<|im_end|>\n<|im_start|>assistant\n'
+    """
+    chat = chat_of(prompt)
+    end = "" if answer.rstrip().endswith(chat.end) else chat.end
+    return end + chat.user.format(feedback) + chat.assistant
+
+
+def strip_end(answer: str) -> str:
+    """Take the tokens off that end an answer.
+
+    >>> strip_end("{}<|im_end|>")
+    '{}'
+    """
+    ends = "|".join(re.escape(chat.end) for chat in CHATS)
+    return re.sub(rf"\s*({ends}|<\|endoftext\|>|<eos>)\s*$", "", answer)
+
+
+def _to_tensor(value: Any) -> Any:
+    """Make a tensor, which is all that OpenRLHF takes; where there is no torch, the number or list itself."""
+    try:
+        import torch  # noqa: PLC0415 -- what OpenRLHF brings, and tests without it do not have
+    except ImportError:
+        return value
+    return torch.tensor(value, dtype=torch.float32)

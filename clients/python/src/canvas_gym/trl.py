@@ -1,0 +1,404 @@
+"""Reward functions and an environment for TRL's trainers (GRPO, RLOO, online DPO), and for Unsloth, which runs them.
+
+    from canvas_gym.trl import graded_reward
+    trainer = GRPOTrainer(model, reward_funcs=graded_reward, train_dataset=rows, ...)
+
+    from canvas_gym.trl import DiagramEnvironment
+    trainer = GRPOTrainer(model, environment_factory=DiagramEnvironment, train_dataset=rows, ...)
+
+Rows come from `canvas_gym.datasets.prompt_rows`. The server is at CANVAS_GYM_URL unless an argument says otherwise.
+Neither TRL nor torch is imported, so any version will do. What the server could not score is None, which TRL leaves
+out of the training; it is never 0.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Union, cast
+
+from ._api import Preset, StepResponse
+from ._episode import TextEpisode, last_text, parse_inline, parse_task
+from .client import Client
+from .errors import CanvasGymError
+from .replicas import Replicas, connect, is_outage
+
+__all__ = [
+    "DiagramEnvironment",
+    "RewardFunction",
+    "article_reward",
+    "graded_reward",
+    "reward_function",
+    "stronger_reward",
+    "weak_reward",
+]
+
+logger = logging.getLogger(__name__)
+
+MAX_ITEMS = 4096
+MAX_CHARACTERS = 8_000_000  # the server takes 32 MiB, and a character has up to 4 bytes
+MAX_CALLS = 100
+SUITE_FIELDS = ("seed", "split", "family", "level", "index")
+
+Columns = Dict[str, List[Any]]
+ShapeKind = Literal["rectangle", "ellipse", "diamond", "text"]
+
+
+class RewardFunction:
+    """A reward function: one request to the server for a whole batch. It pickles, and may be called from threads.
+
+    Args:
+        preset: Reward preset: graded, article, stronger or weak.
+        url: Where the server is, or several addresses; None stands for CANVAS_GYM_URL.
+        on_outage: What becomes of a batch when the server does not answer in spite of the retries, and of items that
+            it could not score: "none" (the reward is None) or "raise".
+        timeout: Seconds that one attempt may take.
+        retries: How often a failed request is repeated.
+        name: What TRL's logs call it.
+    """
+
+    def __init__(
+        self,
+        preset: Preset = "graded",
+        *,
+        url: Union[str, Sequence[str], None] = None,
+        on_outage: Literal["none", "raise"] = "none",
+        timeout: float = 60.0,
+        retries: int = 4,
+        name: Optional[str] = None,
+    ) -> None:
+        if on_outage not in ("none", "raise"):
+            raise ValueError(f"on_outage must be 'none' or 'raise', and is {on_outage!r}")
+        self.preset = preset
+        self.url = url
+        self.on_outage = on_outage
+        self.timeout = timeout
+        self.retries = retries
+        self.__name__ = name or f"{preset}_reward"
+        self._client: Union[Client, Replicas, None] = None
+
+    def __repr__(self) -> str:
+        return f"RewardFunction({self.preset!r}, url={self.url!r})"
+
+    def __call__(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Any],
+        *,
+        log_extra: Optional[Callable[[str, List[Any]], None]] = None,
+        log_metric: Optional[Callable[[str, float], None]] = None,
+        **columns: Any,
+    ) -> List[Optional[float]]:
+        """Score a batch.
+
+        Args:
+            prompts: Texts, or lists of messages.
+            completions: Texts, or lists of messages, of which the last of the assistant counts.
+            log_extra: Gets every component of the reward as a column, where the trainer offers it.
+            log_metric: Gets the mean of every component, where the trainer offers it.
+            **columns: Columns of the data set. `task_id` and `task` (an inline task, or its JSON text) say what to
+                score against; where both are missing or None, the prompt does.
+
+        Returns:
+            A reward in [0, 1] for each completion; None where the server failed.
+        """
+        items = _to_items(prompts, completions, columns)
+        rewards: List[Optional[float]] = []
+        components: List[Mapping[str, float]] = []
+        for batch in _batches(items):
+            answer = self._score(batch)
+            rewards += answer["rewards"]
+            components += answer["components"]
+        self._log(rewards, components, log_extra, log_metric)
+        return rewards
+
+    def _score(self, batch: Columns) -> Mapping[str, Any]:
+        if self._client is None:
+            self._client = connect(self.url, timeout=self.timeout, retries=self.retries)
+        size = len(batch["completions"])
+        try:
+            answer = self._client.score(
+                prompts=batch["prompts"],
+                completions=batch["completions"],
+                context={"task_id": batch["task_id"], "task": batch["task"]},
+                reward=self.preset,
+            )
+        except CanvasGymError as error:
+            if self.on_outage == "raise" or not is_outage(error):
+                raise
+            logger.warning("%d completions have no reward: %s", size, error)
+            return {"rewards": [None] * size, "components": [{}] * size}
+        failed = answer["rewards"].count(None)
+        if failed and self.on_outage == "raise":
+            raise CanvasGymError(f"the server could not score {failed} of {size} completions")
+        return cast("Mapping[str, Any]", answer)
+
+    def _log(
+        self,
+        rewards: Sequence[Optional[float]],
+        components: Sequence[Mapping[str, float]],
+        log_extra: Optional[Callable[[str, List[Any]], None]],
+        log_metric: Optional[Callable[[str, float], None]],
+    ) -> None:
+        scored = [item for item, reward in zip(components, rewards) if reward is not None]
+        if log_metric is not None and rewards:
+            log_metric(f"{self.__name__}/unscored", 1 - len(scored) / len(rewards))
+        for name in scored[0] if scored else ():
+            if log_extra is not None:
+                log_extra(name, [None if reward is None else item[name] for item, reward in zip(components, rewards)])
+            if log_metric is not None:
+                log_metric(f"{self.__name__}/{name}", sum(item[name] for item in scored) / len(scored))
+
+
+def reward_function(
+    url: Union[str, Sequence[str], None] = None, preset: Preset = "graded", **options: Any
+) -> RewardFunction:
+    """Make a reward function; the options are those of RewardFunction."""
+    return RewardFunction(preset, url=url, **options)
+
+
+graded_reward = RewardFunction("graded")
+article_reward = RewardFunction("article")
+stronger_reward = RewardFunction("stronger")
+weak_reward = RewardFunction("weak")
+
+
+class DiagramEnvironment:
+    """The canvas as tools: each call draws, and `submit_diagram` ends the episode. For `environment_factory`.
+
+    TRL makes one for each rollout of a batch and resets it again and again, so there is nothing to close: the episode
+    lies in this object, not in the server. With arguments: `functools.partial(DiagramEnvironment, preset="article")`.
+
+    Args:
+        url: Where the server is, or several addresses; None stands for CANVAS_GYM_URL.
+        preset: Reward preset, default graded.
+        max_calls: Tool calls an episode may take.
+        timeout: Seconds that one attempt of a request may take.
+        retries: How often a failed request is repeated.
+    """
+
+    def __init__(
+        self,
+        url: Union[str, Sequence[str], None] = None,
+        preset: Optional[Preset] = None,
+        max_calls: int = MAX_CALLS,
+        timeout: float = 60.0,
+        retries: int = 4,
+    ) -> None:
+        self._client = connect(url, timeout=timeout, retries=retries)
+        self._episode = TextEpisode(self._client, preset=preset, max_turns=max_calls, action_set="editor")
+        self._has_failed = False
+
+    def reset(self, **row: Any) -> str:
+        """Begin an episode.
+
+        Args:
+            **row: A row of the data set. Its task is `task_id`, else `task` (an inline task, or its JSON text), else
+                its `prompt`, else one of the suite by `seed`, `split`, `family`, `level` and `index`.
+
+        Returns:
+            What TRL adds to the user's message: the request where the prompt does not have it, and how to draw.
+        """
+        asked = last_text(row.get("prompt"), "user").strip()
+        task = _task_of_row(row, asked)
+        self._has_failed = True  # until the server has answered
+        try:
+            seen = self._episode.start(task)
+        except CanvasGymError as error:
+            if not is_outage(error):
+                raise
+            logger.warning("a rollout has no reward: %s", error)
+            return ""
+        self._has_failed = False
+        size = seen["canvas_size"]
+        lines = [] if seen["prompt"].strip() in asked else [seen["prompt"]]
+        lines.append(
+            f"Draw it with the tools on a canvas of {size['w']:g} x {size['h']:g} pixels, then call submit_diagram."
+        )
+        return "\n" + "\n".join(lines)
+
+    def create_shape(self, id: str, shape: ShapeKind, x: float, y: float, w: float, h: float, text: str = "") -> str:
+        """Create a shape. x and y are its top left corner; the label stands inside it.
+
+        Args:
+            id: Shape id: any non-empty string, case-sensitive
+            shape: Kind of shape: rectangle, ellipse, diamond, or text (a label without an outline)
+            x: Canvas pixels; x grows to the right
+            y: Canvas pixels; y grows downwards
+            w: Width in canvas pixels, over 0 and at most 1000
+            h: Height in canvas pixels, over 0 and at most 1000
+            text: Label text
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("create_shape", id=id, shape=shape, x=x, y=y, w=w, h=h, text=text)
+
+    def connect(self, from_id: str, to_id: str, text: str = "") -> str:
+        """Draw an arrow from one shape to another.
+
+        Args:
+            from_id: Id of the shape where the arrow begins
+            to_id: Id of the shape where the arrow ends
+            text: Label text
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("connect", **{"from": from_id, "to": to_id}, text=text)
+
+    def move_shape(self, id: str, x: float, y: float) -> str:
+        """Move a shape: x and y are its new top left corner.
+
+        Args:
+            id: Shape id
+            x: Canvas pixels; x grows to the right
+            y: Canvas pixels; y grows downwards
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("move_shape", id=id, x=x, y=y)
+
+    def resize_shape(self, id: str, w: float, h: float) -> str:
+        """Change the size of a shape.
+
+        Args:
+            id: Shape id
+            w: Width in canvas pixels, over 0 and at most 1000
+            h: Height in canvas pixels, over 0 and at most 1000
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("resize_shape", id=id, w=w, h=h)
+
+    def set_text(self, id: str, text: str) -> str:
+        """Change the label of a shape.
+
+        Args:
+            id: Shape id
+            text: Label text
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("set_text", id=id, text=text)
+
+    def delete_shape(self, id: str) -> str:
+        """Delete a shape and its arrows.
+
+        Args:
+            id: Shape id
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("delete_shape", id=id)
+
+    def disconnect(self, from_id: str, to_id: str) -> str:
+        """Delete the arrows from one shape to another.
+
+        Args:
+            from_id: Id of the shape where the arrows begin
+            to_id: Id of the shape where the arrows end
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("disconnect", **{"from": from_id, "to": to_id})
+
+    def select(self, ids: List[str]) -> str:
+        """Select shapes. Changes nothing in the picture.
+
+        Args:
+            ids: Ids of the shapes; an empty list selects none
+
+        Returns:
+            What the canvas holds now, or what was wrong.
+        """
+        return self._act("select", ids=ids)
+
+    def submit_diagram(self, actions: Optional[List[Dict[str, Any]]] = None) -> str:
+        """Submit the drawing. It is scored, and the episode ends.
+
+        Args:
+            actions: Actions to run first, in order, e.g. a whole diagram; leave it out if the canvas holds the drawing
+
+        Returns:
+            The reward, and where points were lost.
+        """
+        if actions is not None and not isinstance(actions, list):
+            self._play(actions)
+            actions = None
+        return self._play({"actions": [*(actions or []), {"type": "done"}]})
+
+    def get_reward(self) -> Optional[float]:
+        """Reward of the drawing as it stands, in [0, 1]; None where the server failed during the episode."""
+        return None if self._has_failed else self._episode.drawing_reward
+
+    def _act(self, kind: str, **fields: Any) -> str:
+        return self._play({"actions": [{"type": kind, **fields}]})
+
+    def _play(self, action: Any) -> str:
+        if self._has_failed:
+            raise CanvasGymError("the server failed in this episode, which has no reward therefore")
+        if self._episode.is_over:
+            return "The episode is over; nothing was changed."
+        try:
+            answer = self._episode.play(action)
+        except CanvasGymError:
+            self._has_failed = True  # TRL tells the model of the exception, and the rollout has no reward
+            raise
+        return _describe(answer, self._episode.drawing_reward)
+
+
+def _describe(answer: StepResponse, reward: float) -> str:
+    """Say what a call did; why points were lost is said at the end alone."""
+    seen = answer["observation"]
+    shapes, arrows = len(seen["canvas"]["shapes"]), len(seen["canvas"]["arrows"])
+    lines = [error["message"] for error in seen["errors"]]
+    lines.append(f"The canvas holds {shapes} shape(s) and {arrows} arrow(s).")
+    if answer["done"]:
+        lines += [f"Reward: {reward:g}", *(reason["message"] for reason in answer["info"]["reasons"])]
+    else:
+        lines += [lint["message"] for lint in seen["lints"]]
+    return "\n".join(lines)
+
+
+def _to_items(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> Columns:
+    """Bring the columns of a trainer into the form that /score takes; a named task needs no prompt."""
+    size = len(completions)
+    task_ids = list(columns.get("task_id") or [None] * size)
+    tasks = [None if task is None else parse_inline(task) for task in columns.get("task") or [None] * size]
+    return {
+        "prompts": [
+            "" if task_id is not None or task is not None else last_text(prompt, "user")
+            for prompt, task_id, task in zip(prompts, task_ids, tasks)
+        ],
+        "completions": [last_text(completion, "assistant") for completion in completions],
+        "task_id": task_ids,
+        "task": tasks,
+    }
+
+
+def _batches(items: Columns) -> Iterator[Columns]:
+    """Cut columns into what a request holds, which is all of them unless they are very large."""
+    start = 0
+    size = len(items["completions"])
+    while start < size:
+        end, characters = start, 0
+        while end < size and end - start < MAX_ITEMS and (end == start or characters < MAX_CHARACTERS):
+            characters += len(items["completions"][end]) + len(items["prompts"][end])
+            end += 1
+        yield {name: column[start:end] for name, column in items.items()}
+        start = end
+
+
+def _task_of_row(row: Mapping[str, Any], asked: str) -> Dict[str, Any]:
+    if row.get("task_id"):
+        return {"task_id": row["task_id"]}
+    if row.get("task"):
+        return parse_task(row["task"] if isinstance(row["task"], str) else {"task": row["task"]})
+    if asked:
+        return {"prompt": asked}
+    return {name: row[name] for name in SUITE_FIELDS if row.get(name) is not None}
