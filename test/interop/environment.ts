@@ -83,16 +83,22 @@ export async function buildWheel(): Promise<string> {
   return join(folder, readdirSync(folder)[0]!);
 }
 
+/** Packages a suite wants without what they require, where it has such a file. */
+const noDepsOf = (suite: Suite): string[] =>
+  [join(ROOT, suite.folder, 'requirements-no-deps.txt')].filter((path) => existsSync(path));
+
 async function installLock(suite: Suite, folder: string, version: string): Promise<void> {
   const lock = join(ROOT, suite.folder, 'requirements.txt');
   const marker = join(folder, '.lock-hash');
-  const hash = hashOf(readFileSync(lock), version);
+  const alone = noDepsOf(suite);
+  const hash = hashOf(readFileSync(lock), ...alone.map((path) => readFileSync(path)), version);
   if (readMarker(marker) === hash) return;
   rmSync(folder, { recursive: true, force: true });
   await python(PYTHON, ['-m', 'venv', folder]);
   // The lock names everything: whatever pip would add to it is missing there, and `pip check` says so.
   await python(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
   await python(venvPython(folder), [...PIP, 'check']);
+  for (const path of alone) await python(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', path]);
   writeFileSync(marker, hash);
 }
 

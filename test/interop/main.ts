@@ -17,7 +17,7 @@ import pMap from 'p-map';
 import { ROOT } from '../rules/files.ts';
 import { startCompiled } from '../tools/processes.ts';
 import { buildWheel, prepare, pythonVersion, versionFault, writeLock } from './environment.ts';
-import { runPytest, type TestResult } from './pytest.ts';
+import { runPytest, type Target, type TestResult } from './pytest.ts';
 import { readSuites, SUITES_FOLDER, type Suite } from './suites.ts';
 
 interface Result {
@@ -55,7 +55,7 @@ async function prepareAll(suites: readonly Suite[]): Promise<Map<Suite, string |
   return new Map(made);
 }
 
-async function runSuite(suite: Suite, python: string | Error | undefined, url: string): Promise<Result> {
+async function runSuite(suite: Suite, python: string | Error | undefined, target: Target): Promise<Result> {
   if (python === undefined) {
     return { suite, tests: [], seconds: 0, note: 'left out: set CANVAS_GYM_TORCH=1 to install torch and run it' };
   }
@@ -64,19 +64,21 @@ async function runSuite(suite: Suite, python: string | Error | undefined, url: s
   }
   say(`\n==> ${suite.name}`);
   const start = performance.now();
-  const tests = await runPytest(suite, python, url);
+  const tests = await runPytest(suite, python, target);
   const note = tests.some(({ status }) => status === 'skipped') ? 'skipped tests count as failures' : '';
   return { suite, tests, seconds: (performance.now() - start) / 1000, note };
 }
 
-/** The server to test: the one at `url`, or this checkout's, compiled as it is published. */
-async function withServer<T>(url: string | undefined, work: (url: string) => Promise<T>): Promise<T> {
-  if (url !== undefined) return work(url);
+/** What to test: the server at `url` and the sources, or this checkout's server, compiled as it is published. */
+async function withTarget<T>(url: string | undefined, work: (target: Target) => Promise<T>): Promise<T> {
+  const node = `'${process.execPath}'`;
+  if (url !== undefined)
+    return work({ url, cli: `${node} --import '${import.meta.resolve('tsx')}' '${ROOT}clients/cli/main.ts'` });
   const build = spawnSync(process.execPath, ['.ci/build.mjs'], { cwd: ROOT, stdio: 'inherit' });
   if (build.status !== 0) throw new Error('the sources do not compile');
   const server = await startCompiled();
   try {
-    return await work(`http://127.0.0.1:${server.port}`);
+    return await work({ url: `http://127.0.0.1:${server.port}`, cli: `${node} '${ROOT}dist/clients/cli/main.js'` });
   } finally {
     await server.stop();
   }
@@ -119,8 +121,8 @@ function toJson(results: readonly Result[]): string {
 async function runAll(names: readonly string[], url: string | undefined, json: string | undefined): Promise<number> {
   const suites = readSuites(names);
   const pythons = await prepareAll(suites.filter((suite) => isTorchWanted || !suite.isTorch));
-  const results = await withServer(url, (address) =>
-    pMap(suites, (suite) => runSuite(suite, pythons.get(suite), address), { concurrency: 1 }),
+  const results = await withTarget(url, (target) =>
+    pMap(suites, (suite) => runSuite(suite, pythons.get(suite), target), { concurrency: 1 }),
   );
   if (json !== undefined) writeFileSync(json, toJson(results));
   const [passed, failed] = [countOf(results, 'passed'), countOf(results, 'failed', 'skipped')];

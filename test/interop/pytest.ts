@@ -9,6 +9,14 @@ import type { Suite } from './suites.ts';
 
 const LIMIT_MS = 10 * 60_000;
 
+/** What is tested. */
+export interface Target {
+  /** Address of the server. */
+  url: string;
+  /** Command line of `canvas-gym`, from any folder. */
+  cli: string;
+}
+
 export interface TestResult {
   name: string;
   status: 'passed' | 'failed' | 'skipped';
@@ -31,10 +39,11 @@ export function readReport(xml: string): TestResult[] {
 }
 
 /** What a suite is told, and what keeps it from the network and from the home folder. */
-function environmentOf(url: string, scratch: string): NodeJS.ProcessEnv {
+function environmentOf({ url, cli }: Target, scratch: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
     CANVAS_GYM_URL: url,
+    CANVAS_GYM_CLI: cli,
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONPATH: '',
     NO_PROXY: '127.0.0.1,localhost',
@@ -46,14 +55,14 @@ function environmentOf(url: string, scratch: string): NodeJS.ProcessEnv {
 }
 
 /** Resolves with the tests; a run without any, or that ended badly or took over ten minutes, is a failed test of its own. */
-export async function runPytest(suite: Suite, python: string, url: string): Promise<TestResult[]> {
+export async function runPytest(suite: Suite, python: string, target: Target): Promise<TestResult[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'interop-'));
   const report = join(scratch, 'report.xml');
   const flags = ['-q', '-rs', '-p', 'no:cacheprovider', `--junitxml=${report}`, `--rootdir=${suite.folder}`];
   try {
     const child = spawn(python, ['-P', '-m', 'pytest', ...flags, suite.folder], {
       cwd: ROOT,
-      env: environmentOf(url, scratch),
+      env: environmentOf(target, scratch),
       stdio: ['ignore', 'inherit', 'inherit'],
       timeout: LIMIT_MS,
       killSignal: 'SIGKILL',

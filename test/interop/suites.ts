@@ -1,6 +1,7 @@
 /**
  * The suites of `npm run test:interop`: a folder each, with `requirements.in` (what is tested, pinned), `requirements.txt`
- * (the lock: everything that it brings) and `test_*.py`.
+ * (the lock: everything that it brings) and `test_*.py`; where one wants packages without what they require, also
+ * `requirements-no-deps.txt`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ export interface Suite {
   name: string;
   /** Relative to the root. */
   folder: string;
-  /** Packages of requirements.in, as `name==version`. */
+  /** What is tested, as `name==version`. */
   packages: readonly string[];
   /** Least version of Python, from a line `# python >= 3.12` in requirements.in. */
   python: readonly [major: number, minor: number];
@@ -39,7 +40,8 @@ function readSuite(name: string): Suite {
   for (const file of ['requirements.in', 'requirements.txt'])
     if (!existsSync(join(ROOT, folder, file)))
       throw new Error(`${folder}/${file} is missing; npm run test:interop -- --lock ${name} makes requirements.txt`);
-  const packages = packagesOf(`${folder}/requirements.in`);
+  const alone = `${folder}/requirements-no-deps.txt`;
+  const packages = [`${folder}/requirements.in`, ...(existsSync(join(ROOT, alone)) ? [alone] : [])].flatMap(packagesOf);
   const loose = [...packages, ...packagesOf(`${folder}/requirements.txt`)].find(
     (line) => !/^[\w.[\],-]+==\S+/.test(line),
   );
