@@ -23,7 +23,7 @@ interface SettingMeta {
   description?: string | undefined;
   /** Unit of the value, plural: `episodes`, `ms`, `tokens`. */
   unit?: string | undefined;
-  /** Given by place, in the order of declaration, instead of by flag; a list takes all that is left. */
+  /** Given by place, in the order of declaration, or by flag; a list takes all that is left. */
   positional?: boolean | undefined;
   /** Printed as `***`, never written to a run folder. */
   secret?: boolean | undefined;
@@ -111,7 +111,7 @@ function readFlag(argv: readonly string[], at: number, settings: readonly Settin
   const entry = argv[at] ?? '';
   const equals = entry.indexOf('=');
   const flag = equals < 0 ? entry : entry.slice(0, equals);
-  const named = settings.find((setting) => setting.flag === flag && !setting.positional);
+  const named = settings.find((setting) => setting.flag === flag);
   const negated = settings.find((setting) => setting.kind === 'boolean' && flag === `--no-${setting.flag.slice(2)}`);
   const setting = named ?? negated;
   if (setting === undefined || (named === undefined && equals >= 0)) {
@@ -135,7 +135,6 @@ function readArguments(argv: readonly string[], settings: readonly Setting[], pr
   const raw: Raw = new Map();
   const places = settings.filter((setting) => setting.positional);
   const end = argv.indexOf('--');
-  let filled = 0;
   for (let at = 0; at < argv.length;) {
     const entry = argv[at] ?? '';
     const isFlag = entry.startsWith('-') && entry !== '-' && (end < 0 || at < end);
@@ -145,8 +144,7 @@ function readArguments(argv: readonly string[], settings: readonly Setting[], pr
     }
     at += 1;
     if (at - 1 === end) continue;
-    const place = places[filled] ?? places.find(({ kind }) => kind === 'list');
-    filled += 1;
+    const place = places.find(({ key, kind }) => kind === 'list' || !raw.has(key));
     if (place)
       raw.set(place.key, { source: place.key.toUpperCase(), texts: [...(raw.get(place.key)?.texts ?? []), entry] });
     else problems.push(`unexpected argument ${JSON.stringify(entry)}`);
@@ -304,9 +302,15 @@ export function toHelp(program: string, summary: string, schema: SettingsSchema)
   return [`${program}: ${summary}`, '', head, '', ...places.map(helpLine), ...flags.map(helpLine)].join('\n').trimEnd();
 }
 
+const ServerUrl = z
+  .url({ protocol: /^https?$/, error: 'is no address that begins with http:// or https://' })
+  .refine((url) => !/^\w+:\/\/[^/]*@/.test(url), {
+    error: 'holds a user name or password, which no request can carry',
+  });
+
 /** Settings that several commands share, so that each means the same wherever it is given. */
 export const SHARED_SETTINGS = {
-  url: z.url().optional().describe('Address of the environment; without it one is started'),
+  url: ServerUrl.optional().describe('Address of the environment; without it one is started'),
   db: z.string().min(1).default('runs/canvas-gym.db').describe('The log, a SQLite file'),
   runs: z.string().min(1).default('runs').describe('Folder of run folders'),
 };

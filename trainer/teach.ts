@@ -19,7 +19,7 @@ export interface TeachOptions {
   run_id: string;
   seed: number;
   levels: readonly Level[];
-  /** Training tasks, spread evenly over families and levels. */
+  /** Training tasks, spread evenly over levels and families; where they do not divide, the first ones get one more. */
   tasks: number;
   /** Completions proposed for each task. */
   samples: number;
@@ -49,18 +49,19 @@ export async function teach(
   const examples: Example[] = [];
   const families = await trainingFamilies(client);
   const queues = options.levels.flatMap((level) => families.map((family) => ({ level, family })));
-  const perQueue = Math.ceil(options.tasks / queues.length);
+  const shares = evenShares(options.tasks, queues.length);
   let done = 0;
-  for (const { level, family } of queues) {
-    for (let offset = 0; offset < perQueue; offset += PAGE) {
-      const limit = Math.min(PAGE, perQueue - offset);
+  for (const [i, { level, family }] of queues.entries()) {
+    const share = shares[i]!;
+    for (let offset = 0; offset < share; offset += PAGE) {
+      const limit = Math.min(PAGE, share - offset);
       const { tasks } = await client.tasks({ split: 'train', level, family, limit, offset });
       const samples = await proposeAndScore(client, tasks, options);
       store.recordTeacherSamples(options.run_id, samples);
       examples.push(...toExamples(tasks, samples));
       addTotals(totals, samples);
       done += tasks.length;
-      onProgress(Math.min(done, options.tasks), {
+      onProgress(done, {
         reward: totals.reward / totals.proposed,
         kept: totals.kept / totals.proposed,
       });
@@ -70,6 +71,11 @@ export async function teach(
     throw new Error(`no proposal reached a reward of ${options.min_reward}: lower --min-reward or raise --samples`);
   }
   return examples;
+}
+
+/** `total` in `parts` whole numbers that differ by at most one, the larger ones first. */
+function evenShares(total: number, parts: number): number[] {
+  return Array.from({ length: parts }, (_, i) => Math.floor(total / parts) + Number(i < total % parts));
 }
 
 /** The families that training tasks exist for. */

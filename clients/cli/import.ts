@@ -2,8 +2,8 @@
  * `canvas-gym import FILES..`: Mermaid flowcharts and Graphviz files as tasks, one JSON object a line: `source` and
  * `task`, which /reset, /reward and /score take as it is. Add a `completion` to a line, and `canvas-gym score` scores it.
  */
-import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { writeAtomic } from '../../trainer/run.ts';
@@ -45,7 +45,10 @@ export const command = defineCommand({
   run({ files, out: path }, { out }) {
     const lines = files.map(readTask);
     if (path === '-') lines.forEach(out);
-    else writeAtomic(path, lines.map((line) => `${line}\n`).join(''));
+    else {
+      mkdirSync(dirname(path), { recursive: true });
+      writeAtomic(path, lines.map((line) => `${line}\n`).join(''));
+    }
     return Promise.resolve();
   },
 });

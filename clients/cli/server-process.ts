@@ -7,6 +7,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { createClient } from '../ts/index.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 8_000;
@@ -78,13 +80,24 @@ export async function startServerProcess(note: (line: string) => void): Promise<
   }
 }
 
+/** @throws the client's errors where nobody answers there; Error where somebody else does */
+async function assertServer(url: string): Promise<void> {
+  const health: unknown = await createClient({ url }).health();
+  if (!z.looseObject({ status: z.string(), version: z.string() }).safeParse(health).success) {
+    throw new Error(`no canvas-gym server at ${url} (its /health answers something else)`);
+  }
+}
+
 /** Runs `work` against the server at `url`, or against one of the command's own. */
 export async function withServer<T>(
   url: string | undefined,
   startServer: () => Promise<ServerHandle>,
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  if (url !== undefined) return work(url);
+  if (url !== undefined) {
+    await assertServer(url);
+    return work(url);
+  }
   const server = await startServer();
   try {
     return await work(server.url);

@@ -15,3 +15,25 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
   const width = outputWidth();
   return toLines(header, rows).map((line) => cut(line, width));
 }
+
+/** Words in lines of at most `width` characters; a word that is longer has a line of its own. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Lines of a table whose last column goes on in further lines, so that a row of it is at most `width` wide. */
+export function toWrapped(header: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
+  const last = header.length - 1;
+  const others = header.slice(0, last).map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)));
+  const left = Math.max(20, width - others.reduce((sum, each) => sum + each + 2, 0));
+  const wrapped = rows.flatMap((row) =>
+    wrap(row[last]!, left).map((line, i) => [...row.slice(0, last).map((cell) => (i === 0 ? cell : '')), line]),
+  );
+  return toLines(header, wrapped);
+}

@@ -10,8 +10,9 @@ export class ResponseError extends Error {
   readonly path: string;
   readonly detail: readonly ErrorDetail[];
 
-  constructor(status: number, body: ErrorBody | undefined, text: string) {
-    super(body?.error.message ?? `status ${status}: ${text.slice(0, 200)}`);
+  /** @param foreign What is said where the answer is not one of this server. */
+  constructor(status: number, body: ErrorBody | undefined, foreign: string) {
+    super(body?.error.message ?? foreign);
     this.name = 'ResponseError';
     this.status = status;
     this.code = body?.error.code ?? 'unknown';
@@ -30,6 +31,13 @@ export class ConnectionError extends Error {
   }
 }
 
+/** An answer that came as text. */
+export interface TextAnswer {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
 function parseErrorBody(text: string): ErrorBody | undefined {
   try {
     return ErrorBody.safeParse(JSON.parse(text)).data;
@@ -38,6 +46,9 @@ function parseErrorBody(text: string): ErrorBody | undefined {
   }
 }
 
-export function toResponseError(status: number, text: string): ResponseError {
-  return new ResponseError(status, parseErrorBody(text), text);
+/** The error of an answer that is no success, or no JSON where JSON is due. */
+export function toResponseError(url: string, { status, headers, body }: TextAnswer): ResponseError {
+  const type = headers.get('content-type')?.split(';')[0]?.trim() ?? '';
+  const answered = [status, type].filter((part) => part !== '').join(' ');
+  return new ResponseError(status, parseErrorBody(body), `no canvas-gym server at ${url} (answered ${answered})`);
 }

@@ -138,10 +138,15 @@ async function send(route: Route, input: Input, options: ClientOptions, signal?:
 
 async function call(route: Route, input: Input, options: ClientOptions, signal?: AbortSignal): Promise<unknown> {
   signal?.throwIfAborted();
-  const { ok, status, body } = await send(route, input, options, signal);
+  const { ok, status, headers, body } = await send(route, input, options, signal);
   if (typeof body !== 'string') return body;
-  if (!ok) throw toResponseError(status, body);
-  return JSON.parse(body);
+  const toError = (): Error => toResponseError(options.url, { status, headers, body });
+  if (!ok) throw toError();
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw toError();
+  }
 }
 
 /**

@@ -1,13 +1,15 @@
 /** tasks, score and play against a running server; runs and export on a log. */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
 import { createClient } from '../../clients/ts/index.ts';
 import { openRun } from '../../trainer/run.ts';
 import { episodes, RUN, sample, step } from '../store/records.ts';
-import { runCli, startServer, type Server } from './command-line.ts';
+import { runCli, startCli, startServer, type Server } from './command-line.ts';
 import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 let server: Server;
@@ -16,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const parseLines = (text: string): Record<string, unknown>[] =>
-  text
+const parseLines = (lines: string): Record<string, unknown>[] =>
+  lines
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -67,39 +69,114 @@ describe('score', () => {
     expect(stderr).toBe(`4 scored with graded, mean ${mean.toFixed(4)}, 1 with reward 0\n`);
   });
 
+  const good = { prompt: 'Draw a client.', completion: DRAWING };
+
   test.each([
-    ['is not JSON', '{"completion"', /line 2 is not JSON/],
-    ['has no task', '{"completion": "x"}', /line 2: .*task_id, task or prompt/],
-    ['has no completion', '{"prompt": "x"}', /line 2: completion/],
-    ['names an unknown task', '{"task_id": "train.nothing.1.0", "completion": "x"}', /no task "train\.nothing/],
-  ])('fails by name where a line %s', async (_, line, message) => {
+    ['is not JSON', '{"completion"', /^line 2: is not JSON: /],
+    ['is no object', '[]', /^line 2: must be a JSON object/],
+    ['has no task', '{"completion": "x"}', /^line 2: has no task_id, task or prompt$/],
+    ['has no completion', '{"prompt": "x"}', /^line 2: has no completion$/],
+    ['has a completion of another kind', '{"prompt": "x", "completion": 7}', /^line 2: completion must be a text, /],
+    ['names an unknown task', '{"task_id": "train.nothing.1.0", "completion": "x"}', /^line 2: .*"train\.nothing/],
+  ])('names a line that %s, and scores the others', async (_, line, problem) => {
     const file = join(temporaryFolder(), 'completions.jsonl');
-    writeFileSync(file, `${JSON.stringify(rows[0])}\n${line}\n`);
-    const outcome = await runCli(['score', file, '--url', server.url, '--batch', '1']);
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(message) as string });
+    writeFileSync(file, [good, good, good].map((row, i) => `${i === 1 ? line : JSON.stringify(row)}\n`).join(''));
+    const { code, stdout, stderr } = await runCli(['score', file, '--url', server.url]);
+    expect(parseLines(stdout).map((row) => row['line'])).toEqual([1, 3]);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(problem),
+      expect.stringMatching(/^2 scored with graded, mean .*, 1 bad line$/),
+      'canvas-gym score: 1 of 3 lines were not scored',
+    ]);
+    expect(code).toBe(1);
+  });
+
+  test('finds the few lines of a batch that the server refuses', async () => {
+    const bad = { task_id: 'train.nothing.1.0', completion: 'x' };
+    const rows = Array.from({ length: 30 }, (_, i) => ([4, 5, 29].includes(i) ? bad : good));
+    const input = rows.map((row) => JSON.stringify(row)).join('\n');
+    const { code, stdout, stderr } = await runCli(['score', '-', '--url', server.url], { input });
+    expect(parseLines(stdout)).toHaveLength(27);
+    expect(stderr.match(/^line \d+/gm)).toEqual(['line 5', 'line 6', 'line 30']);
+    expect(code).toBe(1);
+  });
+
+  test('Ctrl-C while it waits for a line sums up what was scored and ends', async () => {
+    const child = startCli(['score', '-', '--url', server.url, '--batch', '1']);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stdin!.write(`${JSON.stringify(good)}\n`);
+    const errors = text(child.stderr!);
+    await once(child.stdout!, 'data');
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(await errors).toMatch(/^1 scored with graded, .*\ncanvas-gym score: interrupted\n$/);
   });
 });
 
-test('play shows the prompt, takes short forms and JSON, and says what the reward says', async () => {
-  const svg = join(temporaryFolder(), 'canvas.svg');
-  const task = await createClient({ url: server.url }).task({ task_id: 'train.pipeline.1.0' });
-  const lines = [
-    'rect a 80 80 240 80 Client',
-    'nonsense',
-    'ellipse b 600 400 200 160 Server',
-    'a -> b calls',
-    '{"actions":[]}',
-    'done',
-  ];
-  const args = ['play', '--url', server.url, '--task-id', task.task_id, '--svg', svg];
-  const { code, stdout } = await runCli(args, { input: lines.join('\n') });
-  expect(code).toBe(0);
-  expect(stdout).toContain(`prompt  ${task.prompt}\n`);
-  expect(stdout).toMatch(/\+-+\+\n *\| *Client *\|/);
-  expect(stdout).toMatch(/\.\.+>/);
-  expect(stdout).toContain('error   actions array is empty');
-  expect(stdout).toMatch(/^return {2}-?\d\.\d{3} after 5 turns$/m);
-  expect(readFileSync(svg, 'utf8')).toMatch(/^<svg[\s\S]*Client[\s\S]*Server/);
+describe('play', () => {
+  const TASK = 'train.pipeline.1.0';
+  const play = (lines: readonly string[], args: readonly string[] = [TASK]) =>
+    runCli(['play', '--url', server.url, ...args], { input: lines.join('\n') });
+
+  test('shows the prompt, takes short forms and JSON, and draws', async () => {
+    const svg = join(temporaryFolder(), 'pictures/canvas.svg');
+    const { prompt } = await createClient({ url: server.url }).task({ task_id: TASK });
+    const lines = [
+      ...['rect a 80 80 240 80 Client', 'ellipse b 600 400 200 160 Server', 'a -> b calls', '', '{"actions":[]}'],
+      ...['move a 80 100', 'done'],
+    ];
+    const { code, stdout } = await play(lines, ['--task-id', TASK, '--svg', svg]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`prompt  ${prompt}\n`);
+    expect(stdout).toMatch(/\+-+\+\n *\| *Client *\|/);
+    expect(stdout).toMatch(/\.\.+>/);
+    expect(stdout).toMatch(/^-1\.000 +parse +actions array is empty/m);
+    expect(stdout).toMatch(/^return {2}-?\d\.\d{3} after 6 turns$/m);
+    expect(readFileSync(svg, 'utf8')).toMatch(/^<svg[\s\S]*Client[\s\S]*Server/);
+  });
+
+  test('shows what lost points, largest loss first, and every component only when asked', async () => {
+    const client = createClient({ url: server.url });
+    const { state } = await client.reset({ task_id: TASK, action_set: 'editor', max_turns: 20 });
+    const action = {
+      actions: [{ type: 'create_shape', id: 'a', shape: 'rectangle', x: 80, y: 80, w: 240, h: 80, text: 'Client' }],
+    };
+    const { info, observation } = await client.step({ state, action });
+    const names = Object.keys(observation.reward_components);
+    const [brief, full] = await Promise.all(
+      [['rect a 80 80 240 80 Client'], ['rect a 80 80 240 80 Client', 'parts']].map((lines) => play(lines)),
+    );
+    const cells = (text: string): string[][] => text.split('\n').map((line) => line.split(/ {2,}/));
+    const lost = cells(brief!.stdout).filter(([first]) => /^-\d/.test(first!));
+    expect(lost.map(([, component]) => component)).toEqual(info.reasons.slice(0, 5).map(({ component }) => component));
+    expect(lost.map(([first]) => first)).toEqual(
+      info.reasons.slice(0, 5).map((reason) => `-${reason.lost.toFixed(3)}`),
+    );
+    expect(brief!.stdout.split('\n').every((line) => line.length <= 200)).toBe(true);
+    const shown = (text: string) => names.filter((name) => cells(text).some(([first]) => first === name));
+    expect(shown(brief!.stdout)).toEqual([]);
+    expect(shown(full!.stdout)).toEqual(names);
+    expect(names.length).toBeGreaterThan(20);
+  });
+
+  test.each([
+    ['nonsense', /^"nonsense" is no command; the nearest one is \w+ /],
+    ['rec a 80 80 240 80 Client', /^"rec" is no command; the nearest one is rect /],
+    ['rect a 80 eighty 240 80 Client', /^Y is a number, not "eighty": rect ID X Y W H LABEL\.\. /],
+    ['move a 80', /^Y is missing: move ID X Y /],
+    ['a ->', /^B is missing: A -> B LABEL\.\. /],
+    ['delete a b', /^"b" is too much: delete ID /],
+  ])('says in one line what is wrong with %j', async (line, problem) => {
+    const [{ code, stdout }, silent] = await Promise.all([play([line]), play([])]);
+    const start = silent.stdout.split('\n').length - 2; // the line of the return, and what follows it
+    expect(code).toBe(0);
+    expect(stdout.split('\n').slice(start, -2)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test('a task by name leaves nothing to choose', async () => {
+    const { code, stderr } = await play([], [TASK, '--level', '2']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--level')]);
+  });
 });
 
 describe('on a log', () => {

@@ -180,19 +180,19 @@ test('the command writes a task for each file, and nothing where one cannot be r
   writeFileSync(join(cwd, 'a.mmd'), 'graph LR\nA --> B');
   writeFileSync(join(cwd, 'b.GV'), 'digraph { a -> b }');
   writeFileSync(join(cwd, 'c.dot'), 'digraph {}');
-  expect(await runCli(['import', 'a.mmd', 'b.GV', '--out', 'tasks.jsonl'], { cwd })).toEqual({
+  expect(await runCli(['import', 'a.mmd', 'b.GV', '--out', 'new/tasks.jsonl'], { cwd })).toEqual({
     code: 0,
     stdout: '',
     stderr: '',
   });
-  const lines = readFileSync(join(cwd, 'tasks.jsonl'), 'utf8')
+  const lines = readFileSync(join(cwd, 'new/tasks.jsonl'), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { source: string; task: unknown });
   expect(lines.map(({ source }) => source)).toEqual(['a.mmd', 'b.GV']);
   for (const { task } of lines) expect(InlineTask.safeParse(task).success).toBe(true);
   const [empty, other] = await Promise.all(
-    [['a.mmd', 'c.dot'], ['tasks.jsonl']].map((files) => runCli(['import', ...files], { cwd })),
+    [['a.mmd', 'c.dot'], ['new/tasks.jsonl']].map((files) => runCli(['import', ...files], { cwd })),
   );
   expect(empty).toEqual({ code: 1, stdout: '', stderr: 'canvas-gym import: c.dot: holds no box\n' });
   expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('.mmd, .mermaid, .dot, .gv') as string });

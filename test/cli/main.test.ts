@@ -1,6 +1,8 @@
 /** The command line itself: help, errors, exit codes, signals, and what is loaded. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -43,6 +45,13 @@ describe('wrong usage ends with code 2 and says what would be right', () => {
     ['an unknown flag', ['tasks', '--limt', '3'], /--limt; the nearest one is --limit/],
     ['a value out of range', ['tasks', '--limit', '0'], /--limit "0"/],
     ['a missing argument', ['score'], /FILE is missing/],
+    [
+      'an address of another protocol',
+      ['tasks', '--url', 'ftp://127.0.0.1'],
+      /^.*--url "ftp:.*http:\/\/ or https:\/\/\n/,
+    ],
+    ['an address that is none', ['tasks', '--url', '127.0.0.1:8000'], /^.*--url "127.*http:\/\/ or https:\/\/\n/],
+    ['an address with a password', ['tasks', '--url', 'http://a:b@127.0.0.1'], /--url .*password/],
     ['flags that need each other', ['export', '--format', 'parquet'], /--out FILE/],
   ])('%s', async (_, args, message) => {
     expect(await runCli(args)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) as string });
@@ -63,6 +72,25 @@ describe('what fails ends with code 1 and one line that says why', () => {
     expect(outcome).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
   });
 });
+
+test.each([
+  ['a page', 404, 'text/html; charset=utf-8', '<!doctype html><h1>Not found</h1>', 'answered 404 text/html'],
+  ['a page where JSON is due', 200, 'text/html', '<h1>Welcome</h1>', 'answered 200 text/html'],
+  ['JSON of its own', 200, 'application/json', '{"ok":true}', 'its /health answers something else'],
+])(
+  'a server of something else that answers %s is named as such, without a page or a stack',
+  async (_, status, type, body, why) => {
+    const foreign = createServer((_request, response) => {
+      response.writeHead(status, { 'content-type': type }).end(body);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void foreign.close());
+    await once(foreign, 'listening');
+    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+    const outcome = await runCli(['play', '--url', url]);
+    const stderr = `canvas-gym play: no canvas-gym server at ${url} (${why})\n`;
+    expect(outcome).toEqual({ code: 1, stdout: '', stderr });
+  },
+);
 
 test('the version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -83,12 +83,18 @@ describe('errors', () => {
     expect(sent).toHaveLength(1); // what is refused once is refused again
   });
 
-  test('an answer of something else, e.g. a proxy', async () => {
-    const { client } = scripted([failure(404)]);
+  const typed = (status: number, body: string, type: string): Response =>
+    new Response(body, { status, headers: { 'content-type': type } });
+
+  test.each([
+    ['a page', typed(404, '<h1>busy</h1>', 'text/html; charset=utf-8'), 404, '404 text/html'],
+    ['a page that is there', typed(200, '<h1>Welcome</h1>', 'text/html'), 200, '200 text/html'],
+    ['JSON of another service', typed(404, '{"detail":"Not Found"}', 'application/json'), 404, '404 application/json'],
+    ['nothing at all', new Response(null, { status: 204 }), 204, '204'],
+  ])('%s says that the server is another one', async (_, answer, status, answered) => {
+    const { client } = scripted([answer], { url: 'http://test/env' });
     await expect(client.health()).rejects.toMatchObject({
-      code: 'unknown',
-      status: 404,
-      message: 'status 404: <h1>busy</h1>',
+      ...{ code: 'unknown', status, message: `no canvas-gym server at http://test/env (answered ${answered})` },
     });
   });
 

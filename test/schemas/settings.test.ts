@@ -52,6 +52,7 @@ test.each([
   ['a number out of a set', ['r', '--level', '2'], {}, { level: 2 }],
   ['a number or a word', ['r', '--limit', '-2.5e1'], {}, { limit: -25 }],
   ['a text that looks like a number', ['007'], {}, { run: '007' }],
+  ['the argument as a flag', ['--run', 'r'], {}, {}],
   ['what follows --', ['--', '--group-size'], {}, { run: '--group-size' }],
 ])('it takes %s', (_, argv, env, changes) => {
   expect(parseSettings(Settings, argv, env)).toEqual({ ...DEFAULTS, ...changes });
@@ -74,6 +75,7 @@ test.each([
   ['a switch that is neither on nor off', ['r', '--verbose=maybe'], {}, ['--verbose', '"maybe"']],
   ['a missing argument', [], {}, ['RUN']],
   ['an argument too many', ['r', 's'], {}, ['"s"']],
+  ['an argument that a flag gave already', ['--run', 'r', 's'], {}, ['"s"']],
 ])('it refuses %s', (_, argv, env, words) => {
   const problems = problemsOf(argv, env);
   expect(problems).toHaveLength(1);
