@@ -2,8 +2,11 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { toUrl, type RunningServer } from './listen.ts';
+import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
 import { toProcess } from './loader.ts';
+import { serveSessions } from './protocols/session-link.ts';
+import { createSessionKeeper } from './protocols/session-store.ts';
+import type { SharedSession } from './protocols/shared-sessions.ts';
 import type { ServerSettings } from './settings.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
@@ -21,7 +24,7 @@ function start(worker: Worker, settings: ServerSettings): Promise<void> {
     worker.on('message', (message: FromWorker) => {
       if (message === 'hearing') worker.send({ listen: settings } satisfies ToWorker);
       else if ('port' in message) resolve();
-      else reject(Object.assign(new Error(message.error), { code: message.code }));
+      else if ('error' in message) reject(Object.assign(new Error(message.error), { code: message.code }));
     });
   });
 }
@@ -64,6 +67,7 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
   setUpWorkers();
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const workers = new Set<Worker>();
+  const keeper = createSessionKeeper<SharedSession>(toSessionLimits(settings), () => performance.now());
   let isClosing = false;
   const add = async (): Promise<void> => {
     const worker = cluster.fork();
@@ -72,6 +76,7 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
       log(String(error)); // a message to a worker that is gone; its exit says the rest
     });
     worker.once('exit', () => workers.delete(worker));
+    serveSessions(worker, keeper);
     await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isClosing) return;

@@ -10,10 +10,9 @@ import { reward, score } from './grade.ts';
 import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors.ts';
-import type { EnvSession } from './protocols/env-session.ts';
-import { createSessionStore } from './protocols/session-store.ts';
+import { createSessionKeeper, type AskKeeper } from './protocols/session-store.ts';
 import type { SessionLimits } from './protocols/sessions.ts';
-import { createSharedSessions } from './protocols/shared-sessions.ts';
+import { createSharedSessions, type SharedSession } from './protocols/shared-sessions.ts';
 import type { SocketContext } from './protocols/sockets.ts';
 import { render } from './render/index.ts';
 import { assertStateVersion, createSigner } from './state.ts';
@@ -37,8 +36,10 @@ export interface DispatchOptions {
   body_limits?: BodyLimits | undefined;
   /** Where faults of the server are told, one entry each; default: nowhere. */
   log?: ((entry: string) => void) | undefined;
-  /** Of the sessions of MCP and OpenEnv clients. */
+  /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them. */
   session_limits?: SessionLimits | undefined;
+  /** Asks another process, which keeps them. */
+  ask_sessions?: AskKeeper<SharedSession> | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
   /** How many sessions and tasks ORS clients get; default DEFAULT_ORS. */
@@ -123,7 +124,8 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   };
   const signer = createSigner(options.secret);
   const sessionLimits = options.session_limits ?? DEFAULT_SESSION_LIMITS;
-  const shared = createSharedSessions(createSessionStore<EnvSession>(sessionLimits, () => performance.now()));
+  const keeper = (): AskKeeper<SharedSession> => createSessionKeeper(sessionLimits, () => performance.now());
+  const shared = createSharedSessions(options.ask_sessions ?? keeper());
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
   const handlers = createHandlers({ environment, signer, metrics, shared, report, ors });

@@ -10,6 +10,9 @@ import { ApiError, toErrorBody } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createNodeListener } from './node-listener.ts';
 import { createScorePool } from './score-pool.ts';
+import type { AskKeeper } from './protocols/session-store.ts';
+import type { SessionLimits } from './protocols/sessions.ts';
+import type { SharedSession } from './protocols/shared-sessions.ts';
 import { attachSockets } from './protocols/sockets.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -122,6 +125,10 @@ export function toUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
+export function toSessionLimits({ max_sessions, session_idle_timeout }: ServerSettings): SessionLimits {
+  return { max_sessions, idle_ms: session_idle_timeout * 1000 };
+}
+
 const MOST_DEFAULT_THREADS = 8;
 
 /** A thread for each core that falls to this process. */
@@ -131,9 +138,14 @@ function defaultThreads({ workers }: ServerSettings): number {
 
 /**
  * Listens with the settings' app.
+ * @param askSessions Asks the process that keeps the sessions, where it is another.
  * @throws the socket's error, e.g. EADDRINUSE.
  */
-export async function listen(settings: ServerSettings, log: (entry: string) => void): Promise<RunningServer> {
+export async function listen(
+  settings: ServerSettings,
+  log: (entry: string) => void,
+  askSessions?: AskKeeper<SharedSession>,
+): Promise<RunningServer> {
   const body_limits = { body: settings.max_body, batch: settings.max_batch_body };
   const metrics = createMetrics();
   const pool = createScorePool({
@@ -144,7 +156,8 @@ export async function listen(settings: ServerSettings, log: (entry: string) => v
   });
   const { secret } = settings;
   const dispatcher = createDispatcher({
-    session_limits: { max_sessions: settings.max_sessions, idle_ms: settings.session_idle_timeout * 1000 },
+    session_limits: toSessionLimits(settings),
+    ask_sessions: askSessions,
     secret,
     body_limits,
     log,

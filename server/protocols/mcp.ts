@@ -31,7 +31,6 @@ import { Raw } from '../raw.ts';
 import { RenderError } from '../render/png.ts';
 import { findTask } from '../resolve.ts';
 import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './diagram-tools.ts';
-import { NO_EPISODE } from './env-session.ts';
 
 type Headers = Call['headers'];
 type McpContext = Pick<Context, 'environment' | 'report' | 'shared'>;
@@ -79,9 +78,9 @@ function toStructured({ text, finished, reward, components }: DiagramResult): Re
 
 async function callTool(sessionId: string, name: string, input: unknown, context: McpContext): Promise<CallToolResult> {
   if (!isDiagramTool(name)) throw new McpError(ErrorCode.InvalidParams, `Tool not found: ${name.slice(0, 60)}`);
-  const called = await context.shared.store.update(sessionId, (session) => {
-    const { session: value, result } = callDiagramTool(session, name, input, context.environment);
-    return { value, result: { result, state: value.state } };
+  const called = await context.shared.update(sessionId, (before) => {
+    const { session: episode, result } = callDiagramTool(before, name, input, context.environment);
+    return { episode, result: { result, state: episode.state } };
   });
   if (!called) throw new McpError(ErrorCode.ConnectionClosed, 'the session has ended');
   const { result, state } = called.result;
@@ -144,7 +143,7 @@ async function initialize(body: unknown, headers: Headers, context: McpContext):
   const sessionId = randomUUID();
   const response = await exchange(body, headers, sessionId, context);
   if (!response.ok) return toRaw(response);
-  if (!(await context.shared.store.create(sessionId, NO_EPISODE))) {
+  if (!(await context.shared.create(sessionId))) {
     throw new ApiError('overloaded', 'all sessions are taken; end one, or repeat the request later', {
       headers: { 'retry-after': '10' },
     });
@@ -160,7 +159,7 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
   if (isInitializeRequest(body)) return initialize(body, headers, context);
   const sessionId = headers.get(SESSION_HEADER);
   if (sessionId === null) return sessionMissing();
-  const known = await context.shared.store.update(sessionId, (value) => ({ value, result: true }));
+  const known = await context.shared.exists(sessionId);
   return known ? toRaw(await exchange(body, headers, sessionId, context)) : sessionUnknown();
 }
 
@@ -168,5 +167,5 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
 export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: true } | Raw> {
   const sessionId = headers.get(SESSION_HEADER);
   if (sessionId === null) return sessionMissing();
-  return (await shared.store.delete(sessionId)) ? { closed: true } : sessionUnknown();
+  return (await shared.close(sessionId)) === 'unknown' ? sessionUnknown() : { closed: true };
 }

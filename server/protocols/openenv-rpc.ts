@@ -10,7 +10,7 @@ import { parseBody } from '../body.ts';
 import type { Context, Environment } from '../handlers.ts';
 import { validate } from '../validate.ts';
 import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './diagram-tools.ts';
-import { NO_EPISODE, type EnvSession } from './env-session.ts';
+import type { EnvSession } from './env-session.ts';
 import type { SharedSessions } from './shared-sessions.ts';
 
 const CODES = {
@@ -161,10 +161,10 @@ export function answerRpcFrame(
   }
 }
 
-async function createSession({ id }: RpcRequest, { store }: SharedSessions): Promise<RpcAnswer> {
+async function createSession({ id }: RpcRequest, shared: SharedSessions): Promise<RpcAnswer> {
   const sessionId = randomUUID();
-  if (await store.create(sessionId, NO_EPISODE)) return succeed(id, { session_id: sessionId });
-  return { ...refuseAtCapacity(await store.count()), id: id ?? null };
+  if (await shared.create(sessionId)) return succeed(id, { session_id: sessionId });
+  return { ...refuseAtCapacity(await shared.count()), id: id ?? null };
 }
 
 function sessionIdOf({ params }: RpcRequest): string | undefined {
@@ -178,20 +178,22 @@ const unknownSession = (id: string): string => `Unknown session_id: ${id.slice(0
 async function closeSession(request: RpcRequest, shared: SharedSessions): Promise<RpcAnswer> {
   const sessionId = sessionIdOf(request);
   if (sessionId === undefined) return fail(request.id, 'invalid_params', SESSION_MISSING);
-  if (shared.closeWithSocket(sessionId)) {
-    return succeed(request.id, { session_id: sessionId, closed: false, closing: true });
+  switch (await shared.close(sessionId)) {
+    case 'closed':
+      return succeed(request.id, { session_id: sessionId, closed: true });
+    case 'closing':
+      return succeed(request.id, { session_id: sessionId, closed: false, closing: true });
+    case 'unknown':
+      return fail(request.id, 'invalid_params', unknownSession(sessionId));
   }
-  const closed = await shared.store.delete(sessionId);
-  if (!closed) return fail(request.id, 'invalid_params', unknownSession(sessionId));
-  return succeed(request.id, { session_id: sessionId, closed });
 }
 
 async function callToolOfSession(request: RpcRequest, { shared, environment }: RpcContext): Promise<RpcAnswer> {
   const sessionId = sessionIdOf(request);
   if (sessionId === undefined) return fail(request.id, 'invalid_params', SESSION_MISSING);
-  const called = await shared.store.update(sessionId, (session) => {
-    const { session: value, answer: result } = callTool(session, request, environment);
-    return { value, result };
+  const called = await shared.update(sessionId, (before) => {
+    const { session: episode, answer: result } = callTool(before, request, environment);
+    return { episode, result };
   });
   return called?.result ?? fail(request.id, 'invalid_params', unknownSession(sessionId));
 }

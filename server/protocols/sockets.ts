@@ -77,6 +77,20 @@ interface Seat {
 
 const now = (): number => performance.now();
 
+/** @param sharedId Session that the socket asks for; null where it has one of its own. */
+function createSeat(ws: WebSocket, answer: Answer, sharedId: string | null): Seat {
+  return {
+    ws,
+    id: sharedId ?? randomUUID(),
+    answer,
+    session: NO_EPISODE,
+    isShared: sharedId !== null,
+    tail: Promise.resolve(),
+    frame_at: now(),
+    is_alive: true,
+  };
+}
+
 function send(ws: WebSocket, reply: string): void {
   ws.send(reply, () => {
     if (ws.isPaused && ws.bufferedAmount <= MAX_UNREAD) ws.resume();
@@ -96,12 +110,24 @@ const SESSION_GONE: FrameAnswer = {
 };
 
 async function answerShared(seat: Seat, frame: Uint8Array, context: SocketContext): Promise<void> {
-  const answered = await context.shared.store.update(seat.id, (session) => {
-    const result = seat.answer(session, frame, context, seat.id);
-    return { value: result.session, result };
+  if (seat.ws.readyState !== seat.ws.OPEN) return;
+  const answered = await context.shared.update(seat.id, (before) => {
+    const result = seat.answer(before, frame, context, seat.id);
+    return { episode: result.session, result };
   });
   if (answered) seat.session = answered.result.session;
   finish(seat, answered?.result ?? SESSION_GONE);
+}
+
+/** Runs work on a shared session after what runs already, and reads no more frames until it is done. */
+function queue(seat: Seat, { report }: SocketContext, work: () => Promise<void>): void {
+  seat.ws.pause();
+  seat.tail = seat.tail
+    .then(work)
+    .catch(report)
+    .then(() => {
+      if (seat.ws.bufferedAmount <= MAX_UNREAD) seat.ws.resume();
+    });
 }
 
 /** @param done Called when a frame has been answered. */
@@ -110,12 +136,10 @@ function listenTo(seat: Seat, context: SocketContext, done: (seat: Seat) => void
     seat.frame_at = now();
     seat.is_alive = true;
     if (seat.isShared) {
-      seat.tail = seat.tail
-        .then(() => answerShared(seat, data, context))
-        .catch(context.report)
-        .then(() => {
-          done(seat);
-        });
+      queue(seat, context, async () => {
+        await answerShared(seat, data, context);
+        done(seat);
+      });
       return;
     }
     const answer = seat.answer(seat.session, data, context, seat.id);
@@ -126,18 +150,30 @@ function listenTo(seat: Seat, context: SocketContext, done: (seat: Seat) => void
   seat.ws.on('pong', () => (seat.is_alive = true));
 }
 
+/** What a socket is told that may not have the session it asks for. */
+const ATTACH_FAULTS = {
+  taken: 'the session has a web socket already; close that, or begin another session',
+  unknown: 'Unknown session_id: begin a session with openenv/session/create at POST /mcp',
+} as const;
+
+/** Takes the session that a socket asks for, before its first frame is answered, and gives it back when it closes. */
+function attach(seat: Seat, context: SocketContext): void {
+  const { shared, report } = context;
+  const socket = randomUUID();
+  queue(seat, context, async () => {
+    const outcome = await shared.attach(seat.id, socket);
+    if (outcome !== 'attached')
+      finish(seat, { ...SESSION_GONE, reply: errorFrame('SESSION_ERROR', ATTACH_FAULTS[outcome]) });
+  });
+  seat.ws.on('close', () => {
+    seat.tail = seat.tail.then(() => shared.detach(seat.id, socket)).catch(report);
+  });
+}
+
 function refuseUpgrade(socket: Duplex, status: string, message: string): void {
   const body = JSON.stringify({ error: { code: 'unknown_route', message, path: 'path' }, detail: [] });
   const head = [`HTTP/1.1 ${status}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
   socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
-}
-
-/** Why a socket may not have the session it asks for; undefined where it now holds it. */
-async function attach(id: string, { shared }: SocketContext): Promise<string | undefined> {
-  if (!shared.attach(id)) return `session ${id.slice(0, 60)} has a web socket already`;
-  if (await shared.store.update(id, (value) => ({ value, result: true }))) return undefined;
-  await shared.detach(id);
-  return `Unknown session_id: ${id.slice(0, 60)}`;
 }
 
 /** Ends the socket of a client that is gone or idle, else asks whether it is there. */
@@ -162,53 +198,37 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
   const leaveIfIdle = (seat: Seat): void => {
     if (isClosing && !isRunning(seat.session)) seat.ws.close(GOING_AWAY, 'the server is closing');
   };
-  const take = (ws: WebSocket, { answer }: Endpoint, sharedId: string | null): void => {
-    const isShared = sharedId !== null;
-    const id = sharedId ?? randomUUID();
-    const times = { frame_at: now(), is_alive: true };
-    const seat: Seat = { ws, id, answer, session: NO_EPISODE, isShared, tail: Promise.resolve(), ...times };
-    seats.add(seat);
-    ws.on('close', () => {
-      seats.delete(seat);
-      if (isShared) context.shared.detach(id).catch(context.report);
-    });
-    listenTo(seat, context, leaveIfIdle);
-  };
-  const open = async (ws: WebSocket, endpoint: Endpoint, sharedId: string | null): Promise<void> => {
+  const take = (ws: WebSocket, { answer, refuse }: Endpoint, sharedId: string | null): void => {
     ws.on('error', () => undefined); // the close that follows says all there is to do
     if (seats.size >= limits.max_sockets) {
-      ws.send(endpoint.refuse(seats.size, limits.max_sockets));
+      ws.send(refuse(seats.size, limits.max_sockets));
       ws.close(NORMAL);
       return;
     }
-    const fault = sharedId === null ? undefined : await attach(sharedId, context);
-    if (fault === undefined) {
-      take(ws, endpoint, sharedId);
-      return;
-    }
-    ws.send(errorFrame('SESSION_ERROR', fault));
-    ws.close(NORMAL);
+    const seat = createSeat(ws, answer, sharedId);
+    seats.add(seat);
+    ws.on('close', () => seats.delete(seat));
+    if (seat.isShared) attach(seat, context);
+    listenTo(seat, context, leaveIfIdle);
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const endpoint = ENDPOINTS[pathname];
+    const [path = '', query] = (request.url ?? '').split('?');
+    const endpoint = ENDPOINTS[path];
     if (!endpoint) refuseUpgrade(socket, '404 Not Found', 'web sockets connect to /ws or /mcp');
     else if (isClosing) refuseUpgrade(socket, '503 Service Unavailable', 'the server is closing');
     else {
+      const sharedId = path === '/ws' ? new URLSearchParams(query).get('session_id') : null;
       acceptor.handleUpgrade(request, socket, head, (ws) => {
-        const sharedId = pathname === '/ws' ? searchParams.get('session_id') : null;
-        open(ws, endpoint, sharedId).catch(context.report);
+        take(ws, endpoint, sharedId);
       });
     }
   });
 
   const watch = setInterval(() => {
     const idleSince = now() - limits.socket_idle_timeout * 1000;
-    for (const seat of seats) {
-      check(seat, idleSince);
-    }
+    for (const seat of seats) check(seat, idleSince);
   }, limits.socket_ping_interval * 1000);
   watch.unref();
 

@@ -159,6 +159,20 @@ describe('a chat client', () => {
   });
 });
 
+test('with several processes a session is the same in each', async () => {
+  const server = await startServer({ port: 0, workers: 2 });
+  try {
+    const { call } = await connect(server.url, (url, init) =>
+      fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), connection: 'close' } }),
+    );
+    await call('start_diagram', { prompt: 'ten boxes' });
+    await Promise.all(Array.from({ length: 10 }, (_, i) => call('create_shape', box(`s${i}`, 110 * i, `B${i}`))));
+    expect(textOf(await call('select', { ids: ['s0'] }))).toContain('holds 10 shape(s)');
+  } finally {
+    await server.close();
+  }
+});
+
 describe('over HTTP', () => {
   const app = createApp();
   const post = async (body: unknown, headers: Record<string, string> = {}) => {

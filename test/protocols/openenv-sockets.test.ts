@@ -271,6 +271,27 @@ describe('sessions shared with POST /mcp', () => {
     expect(await rpc(server, 'openenv/session/close', { session_id: id })).toMatchObject({ error: { code: -32602 } });
   });
 
+  test('whichever process a request or a socket reaches', async () => {
+    const server = await serve({ workers: 2 });
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, async () => sessionIdOf(await rpc(server, 'openenv/session/create'))),
+    );
+    for (const id of ids) {
+      const client = await open(server, `/ws?session_id=${id}`);
+      client.send({ type: 'reset', data: { task_id: TASK } });
+      client.send({ type: 'state' });
+      expect((await client.next()).type).toBe('observation');
+      expect((await client.next()).data['step_count']).toBe(0);
+      const shapes = Array.from({ length: 6 }, (_, i) => ({ ...BOX, id: `s${i}`, x: 110 * i }));
+      await Promise.all(
+        shapes.map((shape) => rpc(server, 'tools/call', { session_id: id, name: 'create_shape', arguments: shape })),
+      );
+      expect((await client.ask({ type: 'state' })).data['step_count']).toBe(6);
+      const second = await open(server, `/ws?session_id=${id}`);
+      expect((await second.next()).data['code']).toBe('SESSION_ERROR');
+    }
+  });
+
   test('no such session', async () => {
     const client = await open(await serve(), '/ws?session_id=nope');
     expect((await client.next()).data['code']).toBe('SESSION_ERROR');
