@@ -20,7 +20,7 @@ import socket
 import ssl
 import time
 from collections import deque
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from types import TracebackType
 from typing import Any, Deque, Dict, Mapping, NamedTuple, Optional, Tuple, Type
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -81,6 +81,7 @@ class Client(Api):
         self._host = parts.hostname
         self._port = parts.port
         self._is_tls = parts.scheme == "https"
+        self._tls: Optional[ssl.SSLContext] = None
         self._prefix = parts.path.rstrip("/")
         self._login = _basic(parts.username, parts.password)
         self._connections = _Connections()
@@ -161,8 +162,9 @@ class Client(Api):
 
     def _connect(self) -> HTTPConnection:
         if self._is_tls:
-            context = ssl.create_default_context()
-            return HTTPSConnection(self._host, self._port, timeout=self.timeout, context=context)
+            if self._tls is None:
+                self._tls = ssl.create_default_context()
+            return HTTPSConnection(self._host, self._port, timeout=self.timeout, context=self._tls)
         return HTTPConnection(self._host, self._port, timeout=self.timeout)
 
 
@@ -218,8 +220,10 @@ def _exchange(
     while not response.isclosed():
         _limit(connection, end)
         chunks.append(response.read1(CHUNK_BYTES))
-        if not chunks[-1] or response.length == 0:
-            response.read()  # closes it; raises IncompleteRead where the body was cut
+        if response.length == 0:
+            response.read()  # closes it
+    if response.length:
+        raise IncompleteRead(b"".join(chunks), response.length)
     answer = Answer(response.status, b"".join(chunks), _seconds(response.getheader("retry-after")))
     return answer, not response.will_close
 

@@ -17,8 +17,7 @@ import json
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypedDict, Union
 
-from ._api import INSTRUCTIONS, Family, Level, PublicTask, Split
-from .client import Client
+from ._api import INSTRUCTIONS, Api, Family, Level, PublicTask, Split
 
 __all__ = [
     "INSTRUCTIONS",
@@ -52,7 +51,7 @@ class Sample(TypedDict):
 
 
 def suite_tasks(
-    client: Client,
+    client: Api,
     *,
     split: Split = "train",
     family: Optional[Family] = None,
