@@ -6,12 +6,7 @@ export class Raw {
   readonly body: Reply['body'];
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
-  constructor(
-    content_type: string,
-    body: Reply['body'],
-    headers: Readonly<Record<string, string>> = {},
-    status = 200,
-  ) {
+  constructor(content_type: string, body: Reply['body'], headers: Readonly<Record<string, string>> = {}, status = 200) {
     this.content_type = content_type;
     this.body = body;
     this.headers = headers;
