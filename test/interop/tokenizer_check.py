@@ -6,6 +6,7 @@
 FILES.json holds {"tokenizer": <tokenizer.json>, "cases": [{"text": ..., "ids": [...]}]} as the trainer encodes them.
 Exits with 1 and prints the first differences if ids or round trips differ.
 """
+
 import json
 import sys
 

@@ -179,7 +179,12 @@ class Connections(unittest.TestCase):
 
     def test_every_way_to_end_a_body(self) -> None:
         text = json.dumps(GOOD).encode()
-        answers = [bytes_answer(text), chunked(text[:7], text[7:]), until_closed(text), bytes_answer(text, connection="close")]
+        answers = [
+            bytes_answer(text),
+            chunked(text[:7], text[7:]),
+            until_closed(text),
+            bytes_answer(text, connection="close"),
+        ]
         with FaultyServer(*answers) as server, Client(server.url, retries=0) as client:
             for _ in range(6):
                 self.assertEqual(client.health(), GOOD)
