@@ -75,7 +75,7 @@ function refTo(schema: z.ZodType): SchemaObject | { $ref: string } {
   return id === undefined ? toDocumentSchema(toStandaloneSchema(schema)) : { $ref: REF_PREFIX + id };
 }
 
-function toParameters(schema: z.ZodObject | undefined, where: 'path' | 'query') {
+function toParameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | 'header') {
   return Object.entries(schema?.shape ?? {}).map(([name, field]) => {
     const { description, ...rest } = toDocumentSchema(z.toJSONSchema(field));
     const required = where === 'path' || !(field instanceof z.ZodOptional);
@@ -114,7 +114,11 @@ function toResponses(route: Route): ResponsesObject {
 }
 
 function toOperation(id: string, route: Route): OperationObject {
-  const parameters = [...toParameters(route.params, 'path'), ...toParameters(route.query, 'query')];
+  const parameters = [
+    ...toParameters(route.params, 'path'),
+    ...toParameters(route.query, 'query'),
+    ...toParameters(route.headers, 'header'),
+  ];
   const example = route.example ? { example: route.example } : {};
   const schema = route.body === 'bytes' ? {} : route.body && refTo(route.body);
   const content = schema && { 'application/json': { schema, ...example } };

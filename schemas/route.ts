@@ -19,6 +19,8 @@ export interface Route {
   readonly description?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
+  /** Headers that a request brings; the handler checks them, since the protocol has its own refusals. */
+  readonly headers?: z.ZodObject;
   /** What the body is checked against; `bytes` where the handler reads it itself, since the protocol has its own refusals. */
   readonly body?: z.ZodObject | 'bytes';
   /** Every field of the body is optional, and so is the body. */

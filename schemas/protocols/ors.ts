@@ -12,10 +12,20 @@ import { Family, Level, Split } from '../task.ts';
 /** The one environment there is. */
 export const ORS_ENVIRONMENT = 'diagram';
 
-const EnvironmentParams = z.strictObject({ env_name: z.string().max(200).describe(ORS_ENVIRONMENT) });
+/** Any letter case will do. */
+const EnvironmentName = z
+  .string()
+  .max(200)
+  .meta({ enum: [ORS_ENVIRONMENT] });
+const EnvironmentParams = z.strictObject({ env_name: EnvironmentName });
 export type EnvironmentParams = z.infer<typeof EnvironmentParams>;
 
-const SplitName = z.string().max(200).describe('One of those that /splits lists');
+/** The name of a session: what /create_session gave, or a name of one's own. */
+export const SessionId = z.string().regex(/^[!-~]{1,200}$/);
+const SessionHeaders = z.object({ 'X-Session-ID': SessionId });
+
+/** Names are checked where they are looked up, so that the refusal is the protocol's. */
+const SplitName = z.string().max(200).meta({ enum: Split.options });
 
 export const SplitBody = z.looseObject({ split: SplitName });
 export const TaskBody = z.looseObject({ split: SplitName, index: z.number().int().describe('0 to num_tasks - 1') });
@@ -26,7 +36,7 @@ export const TaskRangeBody = z.looseObject({
 });
 
 export const CreateBody = z.looseObject({
-  env_name: z.string().max(200).nullish(),
+  env_name: EnvironmentName.nullish(),
   split: SplitName.nullish(),
   index: z.number().int().nullish(),
   task_spec: z
@@ -35,7 +45,11 @@ export const CreateBody = z.looseObject({
     .describe(
       'Instead of split and index: a task as /task answers it, of which task_id counts, or one of your own: {prompt, expect?, canvas?, direction?, allowed_extras?}. Either may bring reward (a preset) and max_turns (tool calls)',
     ),
-  toolset_name: z.string().max(200).nullish().describe('There are no toolsets; leave it out'),
+  toolset_name: z
+    .string()
+    .max(200)
+    .nullish()
+    .meta({ enum: [null], description: 'There are no toolsets; leave it out' }),
 });
 export type CreateBody = z.infer<typeof CreateBody>;
 
@@ -112,24 +126,28 @@ const TASK_TOOLS = {
   method: 'GET',
   tag: 'ors',
   summary: 'The tools of a session, which are those of every session',
+  headers: SessionHeaders,
   answer: ToolsResponse,
 } as const;
 const PROMPT = {
   method: 'GET',
   tag: 'ors',
   summary: "The session's task, and how to answer it",
+  headers: SessionHeaders,
   answer: z.array(TextBlock),
 } as const;
 const MESSAGES = {
   method: 'GET',
   tag: 'ors',
   summary: 'The same as messages of a conversation',
+  headers: SessionHeaders,
   answer: z.array(Message),
 } as const;
 const CALL = {
   method: 'POST',
   tag: 'ors',
   summary: 'Call a tool',
+  headers: SessionHeaders,
   description:
     'Events: task_id, then chunk (none or more) and end, whose data joined are one JSON text: {"ok": true, "output": {blocks, metadata, reward, finished}} or {"ok": false, "error", "reason"}. Comments keep the stream alive. A call that got a task_id is answered again for 60 s when it is sent with it. An event error says that the server failed: no reward was given, and nothing changed.',
   body: CallBody,
@@ -192,9 +210,9 @@ export const ORS_ROUTES = {
     method: 'POST',
     path: '/create',
     tag: 'ors',
+    headers: SessionHeaders,
     summary: 'Begin an episode in a session',
-    description:
-      'Header X-Session-ID. Where all places are taken, 503 with Retry-After. A session that is not used for 900 s ends.',
+    description: 'Where all places are taken, 503 with Retry-After. A session that is not used for 900 s ends.',
     body: CreateBody,
     answer: SessionAnswer,
     refusals: [400, 404, 422, 501],
@@ -209,6 +227,7 @@ export const ORS_ROUTES = {
     method: 'POST',
     path: '/ping',
     tag: 'ors',
+    headers: SessionHeaders,
     summary: 'Keep a session',
     answer: z.strictObject({ status: z.literal('ok') }),
     refusals: [400, 404, 410],
@@ -217,6 +236,7 @@ export const ORS_ROUTES = {
     method: 'POST',
     path: '/delete',
     tag: 'ors',
+    headers: SessionHeaders,
     summary: 'End the episode of a session, if there is one',
     answer: SessionAnswer,
     refusals: [400],
@@ -225,6 +245,7 @@ export const ORS_ROUTES = {
     method: 'POST',
     path: '/delete_session',
     tag: 'ors',
+    headers: SessionHeaders,
     summary: 'End a session, if there is one',
     answer: SessionAnswer,
     refusals: [400],

@@ -4,7 +4,7 @@
  */
 import { InlineTask } from '../../schemas/task.ts';
 import type { CreateBody, Message, TextBlock } from '../../schemas/protocols/ors.ts';
-import { ORS_ENVIRONMENT } from '../../schemas/protocols/ors.ts';
+import { ORS_ENVIRONMENT, SessionId } from '../../schemas/protocols/ors.ts';
 import { ResetRequest } from '../../schemas/requests.ts';
 import type { ResetResponse } from '../../schemas/responses.ts';
 import { ApiError, suggest } from '../errors.ts';
@@ -21,7 +21,6 @@ const IDLE_MS = 900_000;
 const RETRY_AFTER_S = 5;
 /** Names of ended sessions that are remembered, so that a client is told what became of its own. */
 const MAX_ENDED = 10_000;
-const MAX_NAME = 200;
 
 export interface OrsSessions {
   /** @throws ApiError missing_header, session_exists, overloaded, and what is wrong with the request. */
@@ -36,9 +35,9 @@ export interface OrsSessions {
 }
 
 function sessionId({ headers }: Call): string {
-  const id = headers.get('x-session-id')?.trim() ?? '';
-  if (id !== '' && id.length <= MAX_NAME) return id;
-  throw new ApiError('missing_header', `send the header X-Session-ID, 1 to ${MAX_NAME} characters`, {
+  const id = headers.get('x-session-id')?.trim();
+  if (SessionId.safeParse(id).success) return id!;
+  throw new ApiError('missing_header', 'send the header X-Session-ID: 1 to 200 visible ASCII characters', {
     place: ['header', 'X-Session-ID'],
   });
 }

@@ -52,7 +52,7 @@ test('has an operation for each route, with its parameters, body and refusals', 
       responses: object;
     };
     expect(operation.operationId).toBe(id);
-    const names = [...Object.keys(route.params?.shape ?? {}), ...Object.keys(route.query?.shape ?? {})];
+    const names = [route.params, route.query, route.headers].flatMap((schema) => Object.keys(schema?.shape ?? {}));
     expect((operation.parameters ?? []).map(({ name }) => name)).toEqual(names);
     expect(operation.requestBody?.required).toBe(route.body ? route.body_optional !== true : undefined);
     expect(Object.keys(operation.responses)).toEqual(

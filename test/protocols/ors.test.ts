@@ -210,6 +210,7 @@ overTransports('ORS refusals', (api) => {
       method === 'GET' ? api().get(path, headers) : api().post(path, body, headers);
     expect(codeOf(await send({}))).toEqual([400, 'missing_header']);
     expect(codeOf(await send({ 'x-session-id': ' ' }))).toEqual([400, 'missing_header']);
+    expect(codeOf(await send({ 'x-session-id': 'two words' }))).toEqual([400, 'missing_header']);
     expect(codeOf(await send(json('nobody')))).toEqual([404, 'unknown_session']);
     const sid = await create(api());
     expect((await send(json(sid))).status).toBe(200);
