@@ -56,11 +56,13 @@ def test_the_id_names_taskset_and_environment(url: str) -> None:
     assert taskset_class(ID) is DiagramTaskset and environment_class(ID) is DiagramEnv
     config = resolve_env_config({"taskset": {"id": ID, "url": url, "level": 2}})
     assert config.agent.harness.id == "null" and config.taskset.level == 2
-    environment = load_environment(url=url, level=2, count=5, offset=1, split="val")
+    environment = load_environment(url=url, level=2, count=5, offset=1, split="val", family="cycle")
     tasks = list(environment.taskset)
-    expected = Client(url).tasks(split="val", level=2, limit=5, offset=1)["tasks"]
+    expected = Client(url).tasks(split="val", level=2, family="cycle", limit=5, offset=1)["tasks"]
     assert [task.data.task_id for task in tasks] == [task["task_id"] for task in expected]
     assert [task.key for task in tasks] == [task.data.id for task in tasks]
+    mixed = [task.data.task_id.split(".")[1] for task in load_environment(url=url, level=2, count=6).taskset]
+    assert len(set(mixed)) == 6
     assert "expect" not in tasks[0].data.model_dump_json()
 
 

@@ -14,8 +14,9 @@ never differ, and a nested task is JSON text, since Arrow wants one schema. Noth
 from __future__ import annotations
 
 import json
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypedDict, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypedDict, Union, get_args
 
 from ._api import INSTRUCTIONS, Api, Family, Level, PublicTask, Split
 
@@ -24,6 +25,7 @@ __all__ = [
     "Sample",
     "chat_prompt",
     "message_rows",
+    "mixed_tasks",
     "preference_rows",
     "prompt_completion_rows",
     "prompt_rows",
@@ -77,6 +79,32 @@ def suite_tasks(
         offset += len(page)
         if len(page) < limit:
             return
+
+
+def mixed_tasks(
+    client: Api, *, split: Split = "train", level: Optional[Level] = None, count: int = 1000, offset: int = 0
+) -> Iterator[PublicTask]:
+    """List tasks of all families in turn, where `suite_tasks` lists one family after the other.
+
+    Args:
+        client: The server.
+        split: Split of the suite.
+        level: Only this level.
+        count: How many at most; families that end early are left out from there on.
+        offset: How many to pass over first, rounded down to a multiple of the number of families.
+    """
+    sizes = {
+        family: client.tasks(split=split, family=family, level=level, limit=1)["total"] for family in get_args(Family)
+    }
+    families = [family for family, size in sizes.items() if size > 0]
+    share, first = -(-count // max(len(families), 1)), offset // max(len(families), 1)
+    if any(sizes[family] < first + share for family in families):
+        share = count  # the others make up for the small ones
+    columns = [
+        suite_tasks(client, split=split, family=family, level=level, count=share, offset=first) for family in families
+    ]
+    in_turn = (task for row in zip_longest(*columns) for task in row if task is not None)
+    return islice(in_turn, count)
 
 
 def chat_prompt(prompt: str, system: str = INSTRUCTIONS) -> List[Message]:

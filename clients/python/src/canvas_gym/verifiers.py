@@ -18,7 +18,7 @@ import verifiers.v1 as vf
 from ._api import Family, Level, Preset, Split
 from ._episode import TextEpisode, describe_turn
 from ._remote import shared_client
-from .datasets import INSTRUCTIONS, suite_tasks
+from .datasets import INSTRUCTIONS, mixed_tasks, suite_tasks
 
 __all__ = ["DiagramEnv", "DiagramTaskset", "load_environment"]
 
@@ -43,8 +43,8 @@ class DiagramConfig(vf.TasksetConfig):
     split: Split = "train"
     family: Optional[Family] = None
     level: Optional[Level] = None
-    count: Optional[int] = 1000
-    """Tasks at most. None for all, which are billions in the training split."""
+    count: int = 1000
+    """Tasks at most."""
     offset: int = 0
     """Tasks to pass over first."""
     preset: Optional[Preset] = None
@@ -65,19 +65,17 @@ class DiagramTask(vf.Task[DiagramData]):
 
 
 class DiagramTaskset(vf.Taskset[DiagramTask, DiagramConfig]):
-    """Tasks of the suite, in its order."""
+    """Tasks of the suite; of all families in turn, unless the settings name one."""
 
     def load(self) -> Iterator[DiagramTask]:
         """Read the tasks from the server, page by page."""
         config = self.config
-        tasks = suite_tasks(
-            shared_client(config.url),
-            split=config.split,
-            family=config.family,
-            level=config.level,
-            count=config.count,
-            offset=config.offset,
-        )
+        client, which = shared_client(config.url), {"split": config.split, "level": config.level}
+        cut = {"count": config.count, "offset": config.offset}
+        if config.family is None:
+            tasks = mixed_tasks(client, **which, **cut)
+        else:
+            tasks = suite_tasks(client, family=config.family, **which, **cut)
         for task in tasks:
             data = DiagramData(
                 id=task["task_id"],
