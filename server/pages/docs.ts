@@ -63,15 +63,17 @@ for (const form of document.querySelectorAll('form')) form.addEventListener('sub
   const fields = [...form.querySelectorAll('input')].filter((input) => input.value !== '');
   let url = path;
   const query = new URLSearchParams();
-  for (const { name, value } of fields) {
-    if (url.includes('{' + name + '}')) url = url.replace('{' + name + '}', encodeURIComponent(value));
+  const body = form.querySelector('textarea')?.value;
+  const headers = body ? { 'content-type': 'application/json' } : {};
+  for (const { name, value, dataset } of fields) {
+    if (dataset.in === 'header') headers[name] = value;
+    else if (url.includes('{' + name + '}')) url = url.replace('{' + name + '}', encodeURIComponent(value));
     else query.set(name, value);
   }
   if ([...query].length) url += '?' + query;
-  const body = form.querySelector('textarea')?.value;
   const out = form.querySelector('output');
   const start = performance.now();
-  const answer = await fetch(url, { method, body, headers: body ? { 'content-type': 'application/json' } : {} }).catch((error) => error);
+  const answer = await fetch(url, { method, body, headers }).catch((error) => error);
   out.replaceChildren();
   if (answer instanceof Error) { out.append(String(answer)); return; }
   const type = answer.headers.get('content-type') ?? '';
@@ -92,10 +94,21 @@ for (const form of document.querySelectorAll('form')) form.addEventListener('sub
 });
 `;
 
+/** What the fields of a form hold at first. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  task_id: 'train.pipeline.1.0',
+  env_name: 'diagram',
+  'X-Session-ID': 'my-session',
+};
+
 function fieldsOf(route: Route): string {
-  const names = [...Object.keys(route.params?.shape ?? {}), ...Object.keys(route.query?.shape ?? {})];
-  const example = (name: string): string => (name === 'task_id' ? 'train.pipeline.1.0' : '');
-  return names.map((name) => `<label>${name} <input name="${name}" value="${example(name)}"></label> `).join('');
+  const names = [route.params, route.query, route.headers].flatMap((schema) => Object.keys(schema?.shape ?? {}));
+  return names
+    .map((name) => {
+      const place = name in (route.headers?.shape ?? {}) ? ' data-in="header"' : '';
+      return `<label>${name} <input name="${name}"${place} value="${EXAMPLES[name] ?? ''}"></label> `;
+    })
+    .join('');
 }
 
 function section(id: string, route: Route, operation: unknown, tables: string): string {
