@@ -9,14 +9,17 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { INSTRUCTIONS } from '../../schemas/instructions.ts';
 import { isTrainingDataset, pages, TRAINING_DATASETS, TRAINING_DATASET_NAMES } from './export-training.ts';
-import { openStore, SCHEMA_VERSION, type Store } from '../store/index.ts';
+import { openStoreToRead, SCHEMA_VERSION, type Run, type Store } from '../store/index.ts';
 import { defineCommand, SHARED_SETTINGS, UsageError } from '../../schemas/settings.ts';
 
 const LOG_DATASETS = ['trajectories', 'sft', 'metrics'] as const;
 type LogDataset = (typeof LOG_DATASETS)[number];
 
 const Settings = z.strictObject({
-  run: z.string().optional().meta({ description: 'Run to export; without it, the last one', positional: true }),
+  run: z
+    .string()
+    .optional()
+    .meta({ description: 'Run to export; without it, the last one that has such rows', positional: true }),
   db: SHARED_SETTINGS.db,
   dataset: z
     .enum([...LOG_DATASETS, ...TRAINING_DATASET_NAMES])
@@ -167,9 +170,17 @@ function settingProblems({ dataset, format, out, stage, policy_version, system }
   ];
 }
 
+/** The run that is named, else the last one that has what the dataset is made of. */
+function chooseRun(store: Store, { run, dataset, stage }: Settings): Run {
+  if (run !== undefined) return store.getRun(run);
+  if (dataset === 'trajectories') return store.lastRunWith({ table: 'episodes', stage });
+  if (dataset === 'metrics') return store.lastRunWith({ table: 'metrics', stage });
+  return store.lastRunWith({ table: 'teacher_samples' });
+}
+
 async function exportRun(store: Store, settings: Settings, out: (line: string) => void): Promise<void> {
   const { dataset, format, out: path } = settings;
-  const { run_id } = store.getRun(settings.run);
+  const { run_id } = chooseRun(store, settings);
   const rows = isTrainingDataset(dataset)
     ? TRAINING_DATASETS[dataset](store, run_id, settings.system ?? INSTRUCTIONS)
     : READERS[dataset](store, run_id, settings);
@@ -190,7 +201,7 @@ export const command = defineCommand({
   async run(settings, { out }) {
     const problems = settingProblems(settings);
     if (problems.length > 0) throw new UsageError(problems);
-    const store = openStore(settings.db, { readonly: true });
+    const store = openStoreToRead(settings.db);
     try {
       await exportRun(store, settings, out);
     } finally {

@@ -1,7 +1,7 @@
 /** `canvas-gym runs`: the runs in the log, newest first. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openStore, type Run } from '../store/index.ts';
+import { openStoreToRead, type Run } from '../store/index.ts';
 import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { toDuration } from '../../trainer/progress.ts';
 import { isInUse } from '../../trainer/run.ts';
@@ -20,9 +20,13 @@ function statusOf({ run_id, status }: Run, folder: string): Run['status'] {
   return status === 'running' && !isInUse(join(folder, run_id)) ? 'interrupted' : status;
 }
 
-function toRow(run: Run): string[] {
-  const { run_id, command: name, status, started_at, finished_at } = run;
-  const took = finished_at === null ? '' : toDuration((Date.parse(finished_at) - Date.parse(started_at)) / 1000);
+/** A run as it is shown: `seconds` is the time its stages took, as in its report; null where none was measured. */
+interface Listed extends Run {
+  seconds: number | null;
+}
+
+function toRow({ run_id, command: name, status, started_at, seconds }: Listed): string[] {
+  const took = seconds === null ? '' : toDuration(seconds);
   return [run_id, name, status, started_at.slice(0, 19).replace('T', ' '), took];
 }
 
@@ -31,9 +35,13 @@ export const command = defineCommand({
   summary: 'list the runs in the log, newest first',
   settings: Settings,
   run({ db, runs: folder, limit, json }, { out }) {
-    const store = openStore(db, { readonly: true });
+    const store = openStoreToRead(db);
     try {
-      const runs = store.listRuns({ limit }).map((run) => ({ ...run, status: statusOf(run, folder) }));
+      const runs = store.listRuns({ limit }).map((run): Listed => {
+        const times = store.stageTimes(run.run_id);
+        const seconds = times.length === 0 ? null : times.reduce((sum, time) => sum + time.seconds, 0);
+        return { ...run, status: statusOf(run, folder), seconds };
+      });
       const header = ['run', 'command', 'status', 'started (UTC)', 'took'];
       (json ? runs.map((run) => JSON.stringify(run)) : toTable(header, runs.map(toRow))).forEach(out);
     } finally {

@@ -10,13 +10,14 @@
  * All calls are synchronous and short. `transaction(work)` makes several of them one; `work` cannot be async.
  */
 import { connect, type StoreOptions } from './connection.ts';
+import { StoreError } from './errors.ts';
 import { createReaders } from './readers.ts';
 import { createWriters } from './writers.ts';
 
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Checkpoint, StoreOptions } from './connection.ts';
 export type * from './rows.ts';
-export type { EpisodeQuery } from './readers.ts';
+export type { EpisodeQuery, Holding } from './readers.ts';
 export { SCHEMA_VERSION } from './schema.ts';
 export { toStepRecord, type Turn } from './turn.ts';
 
@@ -39,4 +40,15 @@ export function openStore(path: string, options: StoreOptions = {}) {
     query: (sql: string, ...parameters: (string | number | null)[]): Record<string, unknown>[] =>
       connection.db.prepare<unknown[], Record<string, unknown>>(sql).all(...parameters),
   };
+}
+
+/** Opens the log to read it; one of an older version is brought up to date first. @throws StoreError */
+export function openStoreToRead(path: string): Store {
+  try {
+    return openStore(path, { readonly: true });
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'older_database')) throw error;
+    openStore(path).close();
+    return openStore(path, { readonly: true });
+  }
 }

@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { fromIds, fromJson, fromLogprobs, fromText } from './encode.ts';
 import { StoreError } from './errors.ts';
-import type { Episode, Image, MetricPoint, Run, Step, TeacherSample } from './rows.ts';
+import type { Episode, Image, MetricPoint, Run, StageTime, Step, TeacherSample } from './rows.ts';
 
 /** A row as SQLite answers it; texts and blobs are decoded by column below. */
 type Raw = Record<string, unknown>;
@@ -20,7 +20,20 @@ export interface EpisodeQuery {
   limit?: number | undefined;
 }
 
+/** What the last run is asked for; see `lastRunWith`. */
+export interface Holding {
+  table: 'episodes' | 'teacher_samples' | 'metrics';
+  stage?: string | undefined;
+}
+
 const PAGE = 500;
+
+/** SELECT of the last run that has rows in the table; where none has any, of the last run. */
+function selectLastRun(table: Holding['table']): string {
+  const stage = table === 'teacher_samples' ? '' : 'AND (@stage IS NULL OR t.stage = @stage)';
+  return `SELECT * FROM runs ORDER BY EXISTS (SELECT 1 FROM ${table} t WHERE t.run_id = runs.run_id ${stage}) DESC,
+    started_at DESC, rowid DESC LIMIT 1`;
+}
 
 const STEP_JSON = ['observation', 'parsed', 'applied', 'rejected', 'errors', 'canvas', 'components', 'reasons'];
 
@@ -61,7 +74,12 @@ function prepareStatements(db: Database) {
   const optional = (column: string): string => `(@${column} IS NULL OR ${column} = @${column})`;
   return {
     run: db.prepare<[string], Raw>('SELECT * FROM runs WHERE run_id = ?'),
-    lastRun: db.prepare<[], Raw>('SELECT * FROM last_run'),
+    lastRun: db.prepare<[], Raw>('SELECT * FROM runs ORDER BY started_at DESC, rowid DESC LIMIT 1'),
+    lastRunWith: {
+      episodes: db.prepare<[Raw], Raw>(selectLastRun('episodes')),
+      teacher_samples: db.prepare<[Raw], Raw>(selectLastRun('teacher_samples')),
+      metrics: db.prepare<[Raw], Raw>(selectLastRun('metrics')),
+    },
     runs: db.prepare<[Raw], Raw>(`SELECT * FROM runs
       WHERE @before IS NULL OR (started_at, run_id) < ((SELECT started_at FROM runs WHERE run_id = @before), @before)
       ORDER BY started_at DESC, run_id DESC LIMIT @limit`),
@@ -79,6 +97,8 @@ function prepareStatements(db: Database) {
     metricNames: db.prepare<[string], { stage: string; name: string }>(
       'SELECT DISTINCT stage, name FROM metrics WHERE run_id = ? ORDER BY stage, name',
     ),
+    stageTimes: db.prepare<[string], StageTime>(`SELECT stage, sum(value) AS seconds FROM metrics
+      WHERE run_id = ? AND name = 'time/stage_s' GROUP BY stage ORDER BY stage`),
     image: db.prepare<[number], Image>('SELECT image_id, media_type, bytes FROM images WHERE image_id = ?'),
   };
 }
@@ -91,6 +111,13 @@ export function createReaders(db: Database) {
       const row = run_id === undefined ? statements.lastRun.get() : statements.run.get(run_id);
       if (row) return toRun(row);
       throw new StoreError('not_found', run_id === undefined ? `${db.name} holds no run` : `there is no run ${run_id}`);
+    },
+
+    /** The last run that has such rows; where none has any, the last run. @throws StoreError not_found */
+    lastRunWith({ table, stage }: Holding): Run {
+      const row = statements.lastRunWith[table].get({ stage: stage ?? null });
+      if (row) return toRun(row);
+      throw new StoreError('not_found', `${db.name} holds no run`);
     },
 
     /** Runs, newest first; `before` is the `run_id` of the last row of the page before. */
@@ -134,6 +161,11 @@ export function createReaders(db: Database) {
 
     metricNames(run_id: string): { stage: string; name: string }[] {
       return statements.metricNames.all(run_id);
+    },
+
+    /** How long each stage of a run took, all its parts together where it was cut off; a stage that goes on, so far. */
+    stageTimes(run_id: string): StageTime[] {
+      return statements.stageTimes.all(run_id);
     },
 
     /** @throws StoreError not_found */

@@ -125,6 +125,11 @@ export interface MetricPoint {
   value: number;
 }
 
+export interface StageTime {
+  stage: string;
+  seconds: number;
+}
+
 export interface Image {
   image_id: number;
   media_type: string;

@@ -197,7 +197,31 @@ CREATE VIEW teacher_acceptance AS
   FROM teacher_samples GROUP BY run_id, provider, model;
 `;
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: TABLES + VIEWS }];
+/** A run of one stage alone has no episodes, or no teacher samples: what is asked of the last run must be in it. */
+const LAST_RUNS = `
+DROP VIEW last_run;
+
+-- The last run that has episodes; where none has any, the last run.
+CREATE VIEW last_run AS
+  SELECT * FROM runs
+  ORDER BY EXISTS (SELECT 1 FROM episodes e WHERE e.run_id = runs.run_id) DESC, started_at DESC, rowid DESC LIMIT 1;
+
+-- For each stage the last run that has something of it: teacher samples, episodes, metrics other than its time.
+CREATE VIEW last_runs AS
+  SELECT stage, run_id FROM (
+    SELECT s.stage, s.run_id, row_number() OVER (PARTITION BY s.stage ORDER BY r.started_at DESC, r.rowid DESC) AS place
+    FROM (
+      SELECT run_id, 'teach' AS stage FROM teacher_samples
+      UNION SELECT run_id, stage FROM episodes
+      UNION SELECT run_id, stage FROM metrics WHERE name <> 'time/stage_s'
+    ) s JOIN runs r USING (run_id)
+  ) WHERE place = 1;
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: TABLES + VIEWS },
+  { version: 2, sql: LAST_RUNS },
+];
 
 /** Version of the schema this program writes; every exported trajectory carries it. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../clients/store/index.ts';
+import { openStore, SCHEMA_VERSION } from '../../clients/store/index.ts';
 import { createClient } from '../../clients/ts/index.ts';
 import { openRun } from '../../trainer/run.ts';
 import { episodes, RUN, sample, step } from '../store/records.ts';
@@ -71,22 +71,23 @@ describe('score', () => {
 
   const good = { prompt: 'Draw a client.', completion: DRAWING };
 
-  test.each([
-    ['is not JSON', '{"completion"', /^line 2: is not JSON: /],
-    ['is no object', '[]', /^line 2: must be a JSON object/],
-    ['has no task', '{"completion": "x"}', /^line 2: has no task_id, task or prompt$/],
-    ['has no completion', '{"prompt": "x"}', /^line 2: has no completion$/],
-    ['has a completion of another kind', '{"prompt": "x", "completion": 7}', /^line 2: completion must be a text, /],
-    ['names an unknown task', '{"task_id": "train.nothing.1.0", "completion": "x"}', /^line 2: .*"train\.nothing/],
-  ])('names a line that %s, and scores the others', async (_, line, problem) => {
+  test('names each line that is bad with what is wrong, and scores the others', async () => {
+    const bad: [string, RegExp][] = [
+      ['{"completion"', /^line 2: is not JSON: /],
+      ['[]', /^line 4: must be a JSON object/],
+      ['{"completion": "x"}', /^line 6: has no task_id, task or prompt$/],
+      ['{"prompt": "x"}', /^line 8: has no completion$/],
+      ['{"prompt": "x", "completion": 7}', /^line 10: completion must be a text, /],
+      ['{"task_id": "train.nothing.1.0", "completion": "x"}', /^line 12: .*"train\.nothing/],
+    ];
     const file = join(temporaryFolder(), 'completions.jsonl');
-    writeFileSync(file, [good, good, good].map((row, i) => `${i === 1 ? line : JSON.stringify(row)}\n`).join(''));
-    const { code, stdout, stderr } = await runCli(['score', file, '--url', server.url]);
-    expect(parseLines(stdout).map((row) => row['line'])).toEqual([1, 3]);
+    writeFileSync(file, bad.map(([line]) => `${JSON.stringify(good)}\n${line}\n`).join(''));
+    const { code, stdout, stderr } = await runCli(['score', file, '--url', server.url, '--batch', '4']);
+    expect(parseLines(stdout).map((row) => row['line'])).toEqual([1, 3, 5, 7, 9, 11]);
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(problem),
-      expect.stringMatching(/^2 scored with graded, mean .*, 1 bad line$/),
-      'canvas-gym score: 1 of 3 lines were not scored',
+      ...bad.map(([, problem]) => expect.stringMatching(problem) as string),
+      expect.stringMatching(/^6 scored with graded, mean .*, 6 bad lines$/),
+      'canvas-gym score: 6 of 12 lines were not scored',
     ]);
     expect(code).toBe(1);
   });
@@ -159,18 +160,20 @@ describe('play', () => {
     expect(names.length).toBeGreaterThan(20);
   });
 
-  test.each([
-    ['nonsense', /^"nonsense" is no command; the nearest one is \w+ /],
-    ['rec a 80 80 240 80 Client', /^"rec" is no command; the nearest one is rect /],
-    ['rect a 80 eighty 240 80 Client', /^Y is a number, not "eighty": rect ID X Y W H LABEL\.\. /],
-    ['move a 80', /^Y is missing: move ID X Y /],
-    ['a ->', /^B is missing: A -> B LABEL\.\. /],
-    ['delete a b', /^"b" is too much: delete ID /],
-  ])('says in one line what is wrong with %j', async (line, problem) => {
-    const [{ code, stdout }, silent] = await Promise.all([play([line]), play([])]);
+  test('says in one line what is wrong with a line', async () => {
+    const bad: [string, RegExp][] = [
+      ['nonsense', /^"nonsense" is no command; the nearest one is \w+ /],
+      ['rec a 80 80 240 80 Client', /^"rec" is no command; the nearest one is rect /],
+      ['rect a 80 eighty 240 80 Client', /^Y is a number, not "eighty": rect ID X Y W H LABEL\.\. /],
+      ['move a 80', /^Y is missing: move ID X Y /],
+      ['a ->', /^B is missing: A -> B LABEL\.\. /],
+      ['delete a b', /^"b" is too much: delete ID /],
+    ];
+    const [{ code, stdout }, silent] = await Promise.all([play(bad.map(([line]) => line)), play([])]);
     const start = silent.stdout.split('\n').length - 2; // the line of the return, and what follows it
     expect(code).toBe(0);
-    expect(stdout.split('\n').slice(start, -2)).toEqual([expect.stringMatching(problem)]);
+    const said = stdout.split('\n').slice(start, -2);
+    expect(said).toEqual(bad.map(([, problem]) => expect.stringMatching(problem) as string));
   });
 
   test('a task by name leaves nothing to choose', async () => {
@@ -192,6 +195,8 @@ describe('on a log', () => {
       [0, 1, 2].map((i) => sample(i)),
     );
     store.recordMetrics(RUN, 'reinforce', 1, { 'episode/return': 0.5 });
+    store.recordMetrics(RUN, 'sft', 0, { 'time/stage_s': 61.2 });
+    store.recordMetrics(RUN, 'reinforce', 0, { 'time/stage_s': 9 });
     store.finishRun(RUN, 'done');
     store.createRun({ run_id: 'gone', command: 'teach', config: {} });
     const { run_id } = openRun({ root: join(cwd, 'runs'), command: 'sft', settings: {} });
@@ -210,12 +215,42 @@ describe('on a log', () => {
     ]);
   });
 
+  test('runs says how long the stages of a run took, as its report does', async () => {
+    const cwd = folderWithLog();
+    const [list, report] = await Promise.all([
+      runCli(['runs'], { cwd }),
+      runCli(['report', RUN, '--url', server.url, '--output', 'report.html'], { cwd }),
+    ]);
+    expect(report.code).toBe(0);
+    const took = list.stdout
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+      .find(([run]) => run === RUN)!
+      .at(-1)!;
+    expect(took).toBe('1 min 10 s');
+    const page = readFileSync(join(cwd, 'report.html'), 'utf8');
+    expect(/<dt>took<\/dt>\s*<dd>([^<]*)/.exec(page)![1]).toBe(took);
+    expect(/together<\/th>\s*<td>([^<]*)/.exec(page)![1]).toBe(took);
+  });
+
+  test.each(['trajectories', 'sft', 'metrics', 'prompts'])(
+    'export of %s takes the last run that has any',
+    async (dataset) => {
+      const cwd = folderWithLog();
+      const [unnamed, named] = await Promise.all(
+        [[], [RUN]].map((run) => runCli(['export', ...run, '--dataset', dataset], { cwd })),
+      );
+      expect(named!.stdout.length).toBeGreaterThan(10);
+      expect(unnamed).toEqual(named);
+    },
+  );
+
   test('export writes all episodes of a stage with their steps, exactly', async () => {
     const { stdout, stderr } = await runCli(['export', RUN, '--stage', 'reinforce'], { cwd: folderWithLog() });
     const rows = parseLines(stdout);
     expect(rows.map(({ task_id }) => task_id)).toEqual(episodes(600).map(({ task_id }) => task_id));
     expect(rows[599]).toMatchObject({
-      schema_version: 1,
+      schema_version: SCHEMA_VERSION,
       run_id: RUN,
       split: 'train',
       steps: [{ turn: 0, action: 'a\u0000b' }],
@@ -240,7 +275,7 @@ describe('on a log', () => {
         reward: 0.9,
       })),
     );
-    expect(points).toEqual([{ stage: 'reinforce', name: 'episode/return', optimizer_step: 1, value: 0.5 }]);
+    expect(points).toContainEqual({ stage: 'reinforce', name: 'episode/return', optimizer_step: 1, value: 0.5 });
   });
 
   test.each([
@@ -257,8 +292,8 @@ describe('on a log', () => {
     const cwd = folderWithLog();
     const rowsOf = async (stage: string) =>
       parseLines((await runCli(['export', RUN, '--dataset', 'metrics', '--stage', stage], { cwd })).stdout);
-    expect(await rowsOf('sft')).toEqual([]);
-    expect(await rowsOf('reinforce')).toHaveLength(1);
+    expect(await rowsOf('evaluate')).toEqual([]);
+    expect(await rowsOf('reinforce')).toHaveLength(2);
   });
 
   test('Parquet holds the same rows as JSON lines', async () => {

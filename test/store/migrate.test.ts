@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openStore } from '../../clients/store/index.ts';
+import { openStore, openStoreToRead } from '../../clients/store/index.ts';
 import { migrate, versionOf } from '../../clients/store/migrate.ts';
 import { MIGRATIONS } from '../../clients/store/schema.ts';
 import { RUN } from './records.ts';
@@ -51,6 +51,18 @@ test.each(MIGRATIONS)('a log of version $version opens with its rows and the pre
   const migrated = new Sqlite(path);
   expect(schemaOf(migrated)).toEqual(schemaOf(fresh));
   migrated.close();
+});
+
+test('a log of an older version is brought up to date where it is only read', () => {
+  const path = join(temporaryFolder(), 'log.db');
+  frozen(1, path).close();
+  expect(() => openStore(path, { readonly: true })).toThrow(expect.objectContaining({ code: 'older_database' }));
+  const store = openStoreToRead(path);
+  expect(store.query('SELECT run_id FROM last_runs').length).toBeGreaterThan(0);
+  expect(() => {
+    store.createRun({ run_id: 'x', command: 'sft', config: {} });
+  }).toThrow(expect.objectContaining({ code: 'read_only' }));
+  store.close();
 });
 
 const NEXT = MIGRATIONS.length + 1;

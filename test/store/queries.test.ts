@@ -53,11 +53,14 @@ test('they find what is there', () => {
   ]);
 });
 
-test('they are about the last run only, and an empty log answers nothing', () => {
+test('they are about the last run that has episodes, and an empty log answers nothing', () => {
   const store = filledLog();
+  const before = answers(store);
   store.query(`UPDATE runs SET started_at = '2000-01-01T00:00:00.000Z' RETURNING run_id`);
-  store.createRun({ run_id: 'later', command: 'sft', config: {} });
-  expect(answers(store).flat()).toEqual([]);
+  store.createRun({ run_id: 'bare', command: 'sft', config: {} });
+  expect(answers(store)).toEqual(before);
+  store.recordEpisodes('bare', 'other', [episode(0, { episode_return: 0.25 })]);
+  expect(answers(store)[0]).toMatchObject([{ stage: 'other', reward: 0.25 }]);
   const empty = openStore(':memory:');
   onTestFinished(empty.close);
   expect(answers(empty).flat()).toEqual([]);

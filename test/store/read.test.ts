@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../clients/store/index.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openStore, type Store } from '../../clients/store/index.ts';
 import { episode, episodes, openLog, RUN, sample } from './records.ts';
 import { temporaryFolder } from '../tools/temporary-folder.ts';
 
@@ -31,6 +31,70 @@ test('runs come newest first in pages, and the last one is the one begun last', 
   expect(store.listRuns().map(({ run_id }) => run_id)).toEqual(['b', 'd', 'a', 'c']);
   expect(store.listRuns({ before: 'd', limit: 1 }).map(({ run_id }) => run_id)).toEqual(['a']);
   expect(store.getRun().run_id).toBe('b');
+});
+
+describe('the last run that has something', () => {
+  /** Runs of single stages, oldest first, and at last one that has nothing yet. */
+  function stagesLog(): Store {
+    const store = openStore(':memory:');
+    onTestFinished(store.close);
+    const runs = ['teach', 'reinforce', 'evaluate', 'sft', 'teach-2', 'nothing'];
+    for (const run_id of runs) store.createRun({ run_id, command: run_id, config: {} });
+    const number = runs.map((run_id, i) => `WHEN '${run_id}' THEN ${i}`).join(' ');
+    store.query(`UPDATE runs SET started_at = '2026-05-30T00:00:0' || CASE run_id ${number} END || 'Z' RETURNING 1`);
+    for (const run_id of ['teach', 'teach-2']) store.recordTeacherSamples(run_id, [sample(1)]);
+    for (const run_id of ['reinforce', 'evaluate']) store.recordEpisodes(run_id, run_id, episodes(2));
+    store.recordMetrics('sft', 'sft', 1, { 'loss/sft': 2 });
+    store.recordMetrics('nothing', 'teach', 0, { 'time/stage_s': 2 });
+    return store;
+  }
+
+  test('the view last_run is the one of the queries on episodes', () => {
+    const store = stagesLog();
+    expect(store.query('SELECT run_id FROM last_run')).toEqual([{ run_id: 'evaluate' }]);
+    expect(store.query('SELECT DISTINCT run_id FROM worst_episodes')).toEqual([{ run_id: 'evaluate' }]);
+    expect(store.getRun().run_id).toBe('nothing');
+  });
+
+  test('the view last_runs has one for each stage', () => {
+    expect(stagesLog().query('SELECT stage, run_id FROM last_runs ORDER BY stage')).toEqual([
+      { stage: 'evaluate', run_id: 'evaluate' },
+      { stage: 'reinforce', run_id: 'reinforce' },
+      { stage: 'sft', run_id: 'sft' },
+      { stage: 'teach', run_id: 'teach-2' },
+    ]);
+  });
+
+  test.each([
+    [{ table: 'episodes' }, 'evaluate'],
+    [{ table: 'episodes', stage: 'reinforce' }, 'reinforce'],
+    [{ table: 'teacher_samples' }, 'teach-2'],
+    [{ table: 'metrics', stage: 'sft' }, 'sft'],
+    [{ table: 'episodes', stage: 'unknown' }, 'nothing'],
+  ] as const)('lastRunWith(%j) is %s', (holding, run_id) => {
+    expect(stagesLog().lastRunWith(holding).run_id).toBe(run_id);
+  });
+
+  test('a log without runs has none', () => {
+    const store = openStore(':memory:');
+    onTestFinished(store.close);
+    expect(() => store.lastRunWith({ table: 'episodes' })).toThrow(expect.objectContaining({ code: 'not_found' }));
+    expect(store.query('SELECT * FROM last_run')).toEqual([]);
+  });
+});
+
+test('the time of a stage is that of all its parts', () => {
+  const store = openLog();
+  for (const [step, seconds] of [
+    [0, 2],
+    [7, 3.5],
+  ] as const)
+    store.recordMetrics(RUN, 'sft', step, { 'time/stage_s': seconds });
+  store.recordMetrics(RUN, 'evaluate', 0, { 'time/stage_s': 1, 'episode/return': 1 });
+  expect(store.stageTimes(RUN)).toEqual([
+    { stage: 'evaluate', seconds: 1 },
+    { stage: 'sft', seconds: 5.5 },
+  ]);
 });
 
 test('the worst episodes come first, one without a return not at all', () => {

@@ -65,8 +65,8 @@ export const command = defineCommand({
 });
 
 function toSummary({ store, run }: Workspace, evaluations: readonly PolicyEvaluation[]): Record<string, unknown> {
-  const seconds = (stage: string): number =>
-    store.metric(run.run_id, stage, 'time/stage_s').reduce((sum, { value }) => sum + value, 0);
+  const times = store.stageTimes(run.run_id);
+  const seconds = (stage: string): number => times.find((time) => time.stage === stage)?.seconds ?? 0;
   const [, sft, rl] = evaluations;
   return {
     seconds: Object.fromEntries(['teach', 'sft', 'reinforce', 'evaluate'].map((stage) => [stage, seconds(stage)])),

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { openStore, type Store } from '../../clients/store/index.ts';
+import { openStoreToRead, type Store } from '../../clients/store/index.ts';
 import { createClient, type Client } from '../../clients/ts/index.ts';
 import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { renderReport } from '../report.ts';
@@ -20,7 +20,7 @@ export const command = defineCommand({
   summary: 'write the HTML report of a run',
   settings: Settings,
   async run({ run, output, url: given, db: path, runs: root }, { startServer, out }) {
-    const store = openStore(path, { readonly: true });
+    const store = openStoreToRead(path);
     try {
       const { run_id } = store.getRun(run);
       const server = given === undefined ? await startServer() : { url: given, close: () => Promise.resolve() };

@@ -1,5 +1,5 @@
 /** All a report shows. Whoever has these values can make one; `load.ts` reads them from the log and a server. */
-import type { MetricPoint } from '../../clients/store/index.ts';
+import type { MetricPoint, StageTime } from '../../clients/store/index.ts';
 import type { ActionError, Preset, Reason } from '../../schemas/reward.ts';
 import type { EvaluationRow } from '../evaluate.ts';
 import type { PairedDifference } from '../statistics.ts';
@@ -32,11 +32,6 @@ export interface RunFacts {
   finished_at: string | null;
   seed: string | null;
   git_commit: string | null;
-}
-
-export interface StageTime {
-  stage: string;
-  seconds: number;
 }
 
 export interface EvaluationFacts {

@@ -1,4 +1,5 @@
 /** HTML by hand: a template tag that escapes what is put into it, and the number formats of the report. */
+import { toDuration } from '../progress.ts';
 
 /** Markup that is safe to insert as it is. */
 export interface Html {
@@ -56,10 +57,7 @@ export function percent(share: number): string {
 
 /** `8.2 s`, `3 min 20 s`, `2 h 05 min`. */
 export function duration(seconds: number): string {
-  if (seconds < 60) return `${fixed(seconds, 1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
-  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')} min`;
+  return seconds < 59.95 ? `${fixed(seconds, 1)} s` : toDuration(seconds);
 }
 
 /** `2026-05-30 14:12 UTC`. */

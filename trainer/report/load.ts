@@ -67,11 +67,8 @@ function readCurves(store: Store, run_id: string): Curve[] {
 }
 
 function readTimes(store: Store, run_id: string): ReportData['stages'] {
-  return STAGES.flatMap((stage) => {
-    const points = store.metric(run_id, stage, 'time/stage_s');
-    const seconds = points.reduce((sum, { value }) => sum + value, 0);
-    return points.length > 0 ? [{ stage, seconds }] : [];
-  });
+  const times = store.stageTimes(run_id);
+  return STAGES.flatMap((stage) => times.find((time) => time.stage === stage) ?? []);
 }
 
 function readTeacher(store: Store, run_id: string): TeacherFacts | undefined {

@@ -1,7 +1,9 @@
 /** The parts of the report that are tables and facts: verdict, rewards, teacher, times, settings, how to repeat it. */
+import type { StageTime } from '../../clients/store/index.ts';
 import { PRESETS, type Preset } from '../../schemas/reward.ts';
 import type { EvaluationRow } from '../evaluate.ts';
-import type { EvaluationFacts, ReportData, StageTime, TeacherFacts } from './data.ts';
+import { toDuration } from '../progress.ts';
+import type { EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
 import { duration, fixed, html, percent, policyName, signed, time, type Html } from './html.ts';
 import { toVerdict } from './verdict.ts';
 
@@ -12,7 +14,7 @@ export function header(data: ReportData): Html {
     ['command', run.command],
     ...(run.status === 'running' ? [] : [['status', run.status] as const]),
     ['started', time(run.started_at)],
-    ['took', took(data)],
+    ['took', data.stages.length === 0 ? '–' : toDuration(totalOf(data.stages))],
     ['seed', run.seed ?? '–'],
     ['commit', run.git_commit ? run.git_commit.replace(/^([0-9a-f]{10})[0-9a-f]+/, '$1') : '–'],
   ] as const;
@@ -33,10 +35,9 @@ export function header(data: ReportData): Html {
   </header>`;
 }
 
-/** From start to end; of a run that goes on, the time of the stages so far. */
-function took({ run, stages }: ReportData): string {
-  if (run.finished_at === null) return duration(stages.reduce((sum, { seconds }) => sum + seconds, 0));
-  return duration((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000);
+/** Time of all stages, so far where the run goes on; pauses between two parts of a run do not count. */
+function totalOf(stages: readonly StageTime[]): number {
+  return stages.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
 export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
@@ -118,7 +119,7 @@ function tile(value: string, label: string): Html {
 
 export function timesSection(stages: readonly StageTime[]): Html {
   if (stages.length === 0) return html``;
-  const total = stages.reduce((sum, { seconds }) => sum + seconds, 0);
+  const total = totalOf(stages);
   const rows = stages.map(({ stage, seconds }) => {
     const share = total > 0 ? Math.round((100 * seconds) / total) : 0;
     return html`<tr>
