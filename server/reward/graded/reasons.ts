@@ -58,12 +58,16 @@ export function promptReasons(findings: Findings, found: PromptMatch): Reason[] 
   const missing = (): string => `no label holds these words of the prompt: ${firstFew(found.missing)}`;
   const advice = (): string => 'join the shapes that the prompt names with arrows';
   const repeated = (): string => `these shapes repeat a label or have none: ${idsOf(shapes, found.repeated)}`;
-  ledger.add('node', withStructure(parts, 'node'), cause('missing_words', missing));
-  ledger.add('edge', withStructure(parts, 'edge'), cause('missing_arrow', advice));
+  const wordless = cause('prompt_without_words', () => WORDLESS);
+  const isWordless = found.node < 1 && found.missing.length === 0;
+  ledger.add('node', withStructure(parts, 'node'), isWordless ? wordless : cause('missing_words', missing));
+  ledger.add('edge', withStructure(parts, 'edge'), isWordless ? wordless : cause('missing_arrow', advice));
   ledger.add('extra_shapes', withHack(parts, 'extra_shapes'), cause('extra_shape', repeated));
   addCommon(ledger, findings);
   return ledger.reasons();
 }
+
+const WORDLESS = 'the prompt has no word of 4 or more letters, so nothing in the drawing can change this part';
 
 /** Losses that do not depend on where the expectation comes from. */
 function addCommon(ledger: Ledger, findings: Findings): void {
