@@ -1,0 +1,19 @@
+"""TRL with tools: the model calls create_shape, connect, ... and the environment rewards the drawing. `pip install canvas-gym trl`"""
+
+import os
+
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+from canvas_gym import Client
+from canvas_gym.datasets import prompt_rows, suite_tasks
+from canvas_gym.trl import DiagramEnvironment
+
+rows = Dataset.from_list(list(prompt_rows(suite_tasks(Client(), level=1, count=1000))))
+trainer = GRPOTrainer(
+    os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),
+    environment_factory=DiagramEnvironment,  # finds the server by CANVAS_GYM_URL
+    train_dataset=rows,
+    args=GRPOConfig(output_dir="trl-environment", max_completion_length=1024),
+)
+trainer.train()
