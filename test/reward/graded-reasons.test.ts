@@ -67,13 +67,10 @@ describe('reasons', () => {
     expect(reasons.map(({ lost }) => lost)).toEqual(reasons.map(({ lost }) => lost).sort((a, b) => b - a));
   });
 
-  test('a prompt without important words says so for the two parts that count them', () => {
-    const { reasons } = score({ prompt: 'a box A', canvas: PAIR.canvas }, [ALPHA, BETA, ARROW]);
-    const codes = reasons.map(({ component, code }) => [component, code]);
-    expect(codes).toEqual([
-      ['node', 'prompt_without_words'],
-      ['edge', 'prompt_without_words'],
-    ]);
+  test('a prompt without important words says so once, for the two parts that count them', () => {
+    const { reasons, components } = score({ prompt: 'a box A', canvas: PAIR.canvas }, [ALPHA, BETA, ARROW]);
+    expect(components).toMatchObject({ node: 0.5, edge: 0.5 });
+    expect(reasons.map(({ component, code }) => [component, code])).toEqual([['node', 'prompt_without_words']]);
   });
 
   test('an answer without JSON has one reason, which costs all', () => {
