@@ -1,4 +1,4 @@
-"""canvas_gym.verifiers under the installed verifiers: loaded by its id, and played by `vf-eval` with a stand-in model."""
+"""canvas_gym.verifiers under the installed verifiers: loaded by its id, and played by `vf-eval` with a stand-in."""
 
 import asyncio
 import json

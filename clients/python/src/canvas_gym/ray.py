@@ -15,7 +15,21 @@ places the tasks, and the policy is any function, e.g. a call of a served model.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TypedDict,
+    Union,
+    cast,
+)
 
 import ray
 
@@ -131,7 +145,7 @@ def rollouts(
     rules = {"preset": preset, "max_turns": max_turns, "action_set": action_set}
     shared = ray.put(policy)
     for index, played in _as_they_end(lambda task: _play.remote(client, shared, task, rules), tasks, in_flight):
-        yield {"index": index, **played}
+        yield cast("Trajectory", {"index": index, **played})
 
 
 @ray.remote(max_retries=MAX_RETRIES)

@@ -327,10 +327,10 @@ class DiagramEnvironment:
         Returns:
             The reward, and where points were lost.
         """
-        if actions is not None and not isinstance(actions, list):
-            self._play(actions)
-            actions = None
-        return self._play({"actions": [*(actions or []), {"type": "done"}]})
+        if actions is None:
+            return self._act("done")
+        said = self._play({"actions": actions if not isinstance(actions, list) else [*actions, {"type": "done"}]})
+        return said if self._episode.is_over else f"{said}\n{self._act('done')}"  # what cannot be read ends it too
 
     def get_reward(self) -> Optional[float]:
         """Reward of the drawing as it stands, in [0, 1]; None where the server failed during the episode."""
