@@ -96,6 +96,9 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'The server failed or is busy; the request may be repeated',
 };
 
+/** An answer without a body. */
+const ACCEPTED = 202;
+
 function toResponses(route: Route): ResponsesObject {
   const { answer } = route;
   const content =
@@ -107,7 +110,10 @@ function toResponses(route: Route): ResponsesObject {
   return {
     200: { description: route.summary, content },
     ...Object.fromEntries(
-      Object.entries(route.statuses ?? {}).map(([s, description]) => [s, { description, content }]),
+      Object.entries(route.statuses ?? {}).map(([s, description]) => [
+        s,
+        { description, ...(Number(s) === ACCEPTED ? {} : { content }) },
+      ]),
     ),
     ...Object.fromEntries(statuses.map((s) => [s, { description: REFUSALS[s] ?? '', content: refusal }])),
   };

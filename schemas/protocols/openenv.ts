@@ -13,6 +13,7 @@ export const OpenEnvState = z.strictObject({
 });
 export type OpenEnvState = z.infer<typeof OpenEnvState>;
 
+const SessionId = z.string().describe('What the answer to initialize named');
 const JsonRpcAnswer = z.looseObject({ jsonrpc: z.literal('2.0') }).describe('JSON-RPC 2.0: a result, or an error');
 
 export const OPENENV_ROUTES = {
@@ -32,10 +33,14 @@ export const OPENENV_ROUTES = {
     summary: 'The drawing tools over JSON-RPC, for MCP clients and for OpenEnv',
     description:
       'A request whose Accept header names text/event-stream, or that has an Mcp-Session-Id, is answered by the Model Context Protocol (streamable HTTP); any other by the rules of OpenEnv: status 200 and openenv/session/create, openenv/session/close, tools/list, tools/call.',
+    headers: z.object({ 'Mcp-Session-Id': SessionId.optional() }),
     body: 'bytes',
     answer: JsonRpcAnswer,
-    statuses: { 202: 'An MCP notification was taken', 406: 'Accept lacks application/json' },
-    refusals: [400, 404],
+    statuses: {
+      202: 'An MCP notification was taken',
+      400: 'No JSON-RPC, no session named, or an unknown version of MCP',
+      404: 'No such MCP session',
+    },
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   },
   mcp_end: {
@@ -43,6 +48,7 @@ export const OPENENV_ROUTES = {
     path: '/mcp',
     tag: 'mcp',
     summary: 'End an MCP session',
+    headers: z.object({ 'Mcp-Session-Id': SessionId }),
     answer: z.strictObject({ closed: z.literal(true) }),
     refusals: [400, 404],
   },

@@ -164,8 +164,9 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
 }
 
 /** Answers a DELETE. */
-export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: true } | Raw> {
+export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: true }> {
   const sessionId = headers.get(SESSION_HEADER);
-  if (sessionId === null) return sessionMissing();
-  return (await shared.close(sessionId)) === 'unknown' ? sessionUnknown() : { closed: true };
+  if (sessionId === null) throw new ApiError('missing_header', 'the header Mcp-Session-Id is missing');
+  if ((await shared.close(sessionId)) === 'unknown') throw new ApiError('unknown_session', 'no such session');
+  return { closed: true };
 }

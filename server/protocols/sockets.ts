@@ -170,6 +170,28 @@ function attach(seat: Seat, context: SocketContext): void {
   });
 }
 
+/** Headers of a request that ask for another protocol. */
+const UPGRADING = /^(connection|upgrade|http2-settings)$/i;
+
+/**
+ * Gives a request back to the HTTP server that asked for a protocol other than web sockets, e.g. h2c as curl --http2 does: it
+ * is answered as if it had not asked, which HTTP allows, and Node does where nobody listens to upgrades.
+ */
+function ignoreUpgrade(
+  server: Server,
+  { method, url, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const lines = [`${String(method)} ${String(url)} HTTP/1.1`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(i);
+    if (!UPGRADING.test(name)) lines.push(`${name}: ${value}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}
+
 function refuseUpgrade(socket: Duplex, status: string, message: string): void {
   const body = JSON.stringify({ error: { code: 'unknown_route', message, path: 'path' }, detail: [] });
   const head = [`HTTP/1.1 ${status}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
@@ -213,6 +235,10 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      ignoreUpgrade(server, request, socket, head);
+      return;
+    }
     socket.on('error', () => undefined);
     const [path = '', query] = (request.url ?? '').split('?');
     const endpoint = ENDPOINTS[path];

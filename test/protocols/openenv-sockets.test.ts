@@ -133,6 +133,33 @@ describe('places', () => {
   });
 });
 
+describe('requests that ask for another protocol', () => {
+  const BODY = JSON.stringify({ task_id: TASK, action: { actions: [BOX] } });
+  const ask = async (server: Server, method: string, path: string, body: string, cut: number): Promise<string> => {
+    const tcp = connectTcp(server.port, '127.0.0.1');
+    const head = [`${method} ${path} HTTP/1.1`, 'host: x', 'connection: Upgrade, HTTP2-Settings', 'upgrade: h2c'];
+    const request = `${[...head, 'http2-settings: AAMAAABkAAQAAP__', `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`;
+    tcp.write(request.slice(0, cut));
+    await sleep(30);
+    tcp.write(request.slice(cut));
+    let said = '';
+    tcp.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    while (!said.endsWith('}')) await once(tcp, 'data');
+    tcp.destroy();
+    return said;
+  };
+
+  test.each([
+    ['a GET', 'GET', '/health', '', 20, '"healthy"'],
+    ['a POST', 'POST', '/step', BODY, 20, '"done":true'],
+    ['a POST whose body comes later', 'POST', '/step', BODY, -40, '"done":true'],
+  ])('%s is answered as if it had not asked', async (_, method, path, body, cut, answer) => {
+    const said = await ask(await serve(), method, path, body, cut);
+    expect(said).toContain('HTTP/1.1 200 OK');
+    expect(said).toContain(answer);
+  });
+});
+
 describe('clients that are gone, idle or do not read', () => {
   test('one that answers no ping is dropped', async () => {
     const server = await serve({ socket_ping_interval: 0.1, max_sockets: 1 });
