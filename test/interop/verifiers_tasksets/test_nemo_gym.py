@@ -1,6 +1,9 @@
 """verifiers' `nemo_gym` taskset, as it is installed, against this server's NeMo Gym routes."""
 
 import json
+import os
+import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -33,8 +36,11 @@ CASES: dict[str, list[fake_policy.Reply]] = {
 """What the model says, turn by turn."""
 
 
+EXAMPLE = Path(__file__).parents[3] / "clients/python/examples/nemo_gym_rows.py"
+
+
 def policy(messages: list[dict[str, Any]]) -> fake_policy.Reply:
-    turns = CASES[messages[0]["content"]]
+    turns = CASES.get(messages[0]["content"], CASES["prose"])
     return turns[sum(message["role"] == "assistant" for message in messages)]
 
 
@@ -46,11 +52,23 @@ def tools(url: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def played(url: str, tools: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory):
-    """Plays every case: the traces of each, and the last request that the policy got for each."""
+def example_rows(url: str) -> list[dict[str, Any]]:
+    """Rows as the example writes them."""
+    environment = {**os.environ, "CANVAS_GYM_URL": url}
+    done = subprocess.run(
+        [sys.executable, EXAMPLE], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def played(url: str, tools: list[dict[str, Any]], example_rows, tmp_path_factory: pytest.TempPathFactory):
+    """Plays every case and a row of the example: the traces of each, and the last request of each."""
     folder: Path = tmp_path_factory.mktemp("nemo_gym")
     params = [{"input": [{"role": "user", "content": case}], "tools": tools} for case in CASES]
     rows = [{"responses_create_params": param, "task": TASK, "note": "kept"} for param in params]
+    rows.append(example_rows[0])
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     env = {
         "taskset": {"id": "nemo_gym", "dataset": str(folder / "rows.jsonl"), "task": {"resources_url": url}},
@@ -58,9 +76,9 @@ def played(url: str, tools: list[dict[str, Any]], tmp_path_factory: pytest.TempP
     }
     with fake_policy.serve(policy) as (address, requests):
         traces = play(folder, address, env, ROLLOUTS)
-    by_case: dict[str, list[dict[str, Any]]] = {case: [] for case in CASES}
+    by_case: dict[str, list[dict[str, Any]]] = {}
     for trace in traces:
-        by_case[trace["nodes"][0]["message"]["content"]].append(trace)
+        by_case.setdefault(trace["nodes"][0]["message"]["content"], []).append(trace)
     return by_case, {request["messages"][0]["content"]: request for request in requests}
 
 
@@ -100,3 +118,11 @@ def test_the_canvas_grows_though_the_client_keeps_the_cookie_of_its_first_answer
 def test_bad_arguments_are_told_to_the_model_and_it_goes_on(played):
     assert max(scores(played[0]["bad arguments"])) < 0.2
     assert [output["ok"] for output in tool_outputs(played[1]["bad arguments"])] == [False, False]
+
+
+def test_rows_of_the_example_are_played(played, example_rows):
+    row = example_rows[0]
+    traces = played[0][row["responses_create_params"]["input"][0]["content"]]
+    assert len(example_rows) == 100
+    assert scores(traces) == [0.0] * ROLLOUTS
+    assert traces[0]["info"]["nemo_gym"]["task_id"] == row["task_id"]
