@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from conftest import GOOD, PROSE, TASK_ID, load
 
 load("fai-rl", "utils.config_validation")

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from conftest import GOOD, PROSE, TASK_ID, load
 
 agent = load("openrlhf", "openrlhf.utils.agent")

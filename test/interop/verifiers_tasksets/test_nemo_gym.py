@@ -8,9 +8,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import fake_policy
+import pytest
 from conftest import ARROWS, DIAGRAM, SHAPES, TASK
 from rollouts import play
 

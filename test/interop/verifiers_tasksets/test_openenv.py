@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 import fake_policy
+import pytest
 from conftest import ARROWS, DIAGRAM, SHAPES, TASK, reward_of
 from rollouts import play
 
