@@ -137,10 +137,14 @@ export async function reinforce(
       store.recordMetrics(options.run_id, 'reinforce', step + 1, metrics);
     });
     await parts.onStep(state, metrics);
-    if (state.skipped_in_a_row >= MAX_SKIPPED) {
-      throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite: lower the learning rate`);
-    }
+    assertFinite(state);
   }
+}
+
+/** @throws Error where updates stay non-finite; a run that is taken up from there has not become better by it. */
+export function assertFinite({ skipped_in_a_row }: ReinforceState): void {
+  if (skipped_in_a_row < MAX_SKIPPED) return;
+  throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite: lower the learning rate`);
 }
 
 /** Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream. */

@@ -1,7 +1,7 @@
 /**
  * The report of a run: one HTML file that opens offline, without scripts, in light, dark and on paper.
  *
- *   writeFileSync('report.html', renderReport(await loadReport(store, client, run_id)));
+ *   writeFileSync('report.html', renderReport(await loadReport(store, client, { db, runs }, run_id)));
  *
  * Pure: the same data give the same bytes.
  */

@@ -45,10 +45,14 @@ export interface SftState {
   tokens: number;
   /** Examples taken from the endless order. */
   examples: number;
+  /** Updates in a row that were skipped, since a gradient was not finite. */
+  skipped_in_a_row: number;
   is_finished: boolean;
 }
 
-export const SFT_START: SftState = { optimizer_step: 0, tokens: 0, examples: 0, is_finished: false };
+export const SFT_START: SftState = {
+  ...{ optimizer_step: 0, tokens: 0, examples: 0, skipped_in_a_row: 0, is_finished: false },
+};
 
 export interface SftParts {
   readonly model: Model;
@@ -74,9 +78,11 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
   const validation = parts.validation.map((example) => encodeExample(parts.tokenizer, example));
   const isWord = (id: number): boolean => parts.tokenizer.isWord(id);
   const words = labelWords(examples, isWord);
-  let state = start;
-  let skipped = 0;
+  let state: SftState = { ...SFT_START, ...start };
   while (!state.is_finished) {
+    if (state.skipped_in_a_row >= MAX_SKIPPED) {
+      throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite: lower the learning rate`);
+    }
     const startedMs = performance.now();
     const step = state.optimizer_step + 1;
     const rng = createRng(hash64('sft.rename', settings.seed, step));
@@ -100,10 +106,12 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
     }
     const isGood = (metrics['validation/exact'] ?? 0) >= settings.stop_at_exact && settings.stop_at_exact < 1;
     const taken = state.examples + settings.batch_size;
-    state = { optimizer_step: step, tokens, examples: taken, is_finished: isLast || isGood };
+    const skipped = update.skipped ? state.skipped_in_a_row + 1 : 0;
+    state = {
+      ...{ optimizer_step: step, tokens, examples: taken, skipped_in_a_row: skipped },
+      is_finished: (isLast || isGood) && skipped < MAX_SKIPPED,
+    };
     await parts.onStep(state, metrics);
-    skipped = update.skipped ? skipped + 1 : 0;
-    if (skipped >= MAX_SKIPPED) throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite`);
   }
   return state;
 }

@@ -21,7 +21,7 @@ import { createModel, disposeModel, type Model } from './model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from './optimizer.ts';
 import { createModelPolicy, createTeacherPolicy } from './policy.ts';
 import { toEpisodeRecord } from './record.ts';
-import { reinforce, type ReinforceState } from './reinforce.ts';
+import { assertFinite, reinforce, type ReinforceState } from './reinforce.ts';
 import type { Policy } from './rollout.ts';
 import { createSampler } from './sample.ts';
 import { runSft, SFT_START, SftSettings, type SftState } from './sft.ts';
@@ -113,7 +113,7 @@ export async function sftStage(
 ): Promise<string> {
   const folder = ws.run.file('sft');
   const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
-  const start = (loaded?.state as SftState | undefined) ?? SFT_START;
+  const start: SftState = { ...SFT_START, ...(loaded?.state as SftState | undefined) };
   if (start.is_finished) {
     if (loaded) disposeModel(loaded.model);
     return folder;
@@ -208,6 +208,7 @@ export async function reinforceStage(
   const folder = ws.run.file('rl');
   const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
   const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
+  assertFinite(state);
   const base = loadCheckpoint(from, backend);
   const { tokenizer } = base;
   const model = loaded?.model ?? loadCheckpoint(from, backend).model;

@@ -7,7 +7,13 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { openStore, type Store } from '../clients/store/index.ts';
 import { createClient, type Client } from '../clients/ts/index.ts';
-import { SHARED_SETTINGS, type CommandContext, type Progress } from '../schemas/settings.ts';
+import {
+  SHARED_SETTINGS,
+  toPrintable,
+  type CommandContext,
+  type Progress,
+  type SettingsSchema,
+} from '../schemas/settings.ts';
 import { BACKEND_NAMES, createBackend, type Backend, type BackendName } from './backend.ts';
 import { openRun, type RunFolder } from './run.ts';
 
@@ -57,24 +63,32 @@ export class Interrupted extends Error {
   }
 }
 
+/** A command by its name, and what its settings mean: which of them are secret. */
+interface Named {
+  name: string;
+  schema: SettingsSchema;
+}
+
 /**
- * Runs a command's work in a workspace and leaves nothing open, however it ends.
+ * Runs a command's work in a workspace and leaves nothing open, however it ends. Run folder and log hold the settings
+ * without secrets.
  * @param work Returns the summary that closes the run.
  */
 export async function withWorkspace(
-  command: string,
+  { name: command, schema }: Named,
   settings: WorkspaceSettings & Record<string, unknown>,
   context: CommandContext,
   work: (workspace: Workspace) => Promise<Record<string, unknown>>,
 ): Promise<void> {
   const { url, db, runs, run_id, ...rest } = settings;
-  const run = openRun({ root: runs, command, settings: rest, run_id });
+  const config = toPrintable(schema, rest);
+  const run = openRun({ root: runs, command, settings: config, run_id });
   mkdirSync(dirname(db), { recursive: true });
   try {
     const store = openStore(db);
     try {
       const { git_commit } = run;
-      store.createRun({ run_id: run.run_id, command, config: rest, seed: String(settings.seed), git_commit });
+      store.createRun({ run_id: run.run_id, command, config, seed: String(settings.seed), git_commit });
       await inRun(run, store, url, context, work);
     } finally {
       store.close();
@@ -113,11 +127,6 @@ export async function openBackend({ out }: Workspace, settings: { backend: Backe
   const backend = await createBackend(settings.backend);
   out(backend.device);
   return backend;
-}
-
-/** How the command line is called here: in a checkout through npm, else as an installed package. */
-export function commandLine(): string {
-  return process.argv[1]?.endsWith('.ts') ? 'npm run canvas-gym --' : 'npx canvas-gym';
 }
 
 /** Says which run this is, and whether it goes on where an earlier process stopped. */

@@ -22,6 +22,7 @@ const RUN = 'quickstart-1';
 const LEVELS = [1, 2] as const;
 const FOLDER = mkdtempSync(join(tmpdir(), 'report-'));
 const DB = join(FOLDER, 'log.db');
+const PLACES = { db: DB, runs: FOLDER };
 const SAMPLED = { finish_reason: 'stop', prompt_ids: [1], completion_ids: [2], sampled_logprobs: [-0.5] } as const;
 
 const client: Client = createClient({ url: 'http://app', fetch: (request) => app.fetch(request) });
@@ -82,7 +83,7 @@ afterAll(() => {
 });
 
 test('the table is that of the evaluation, best-known policy first, and the difference is paired by task', async () => {
-  const { evaluation } = await loadReport(store, client, RUN);
+  const { evaluation } = await loadReport(store, client, PLACES, RUN);
   const [rl, sft, teacher] = evaluations;
   expect(evaluation!.rows).toEqual([teacher!, sft!, rl!].map(toRow));
   expect(evaluation!.difference).toMatchObject({ from: 'sft', to: 'rl-12' });
@@ -93,7 +94,7 @@ test('the table is that of the evaluation, best-known policy first, and the diff
 });
 
 test('pictures: the same tasks by each policy, one of each family; best and worst of the trained policy', async () => {
-  const { comparisons, best, worst } = await loadReport(store, client, RUN);
+  const { comparisons, best, worst } = await loadReport(store, client, PLACES, RUN);
   const families = comparisons.map(({ task_id }) => task_id.split('.')[1]);
   expect(new Set(families).size).toBe(families.length);
   expect(comparisons.length).toBeGreaterThan(3);
@@ -110,7 +111,7 @@ test('pictures: the same tasks by each policy, one of each family; best and wors
 });
 
 test('teacher, curves and times come from the log', async () => {
-  const { teacher, curves, stages } = await loadReport(store, client, RUN);
+  const { teacher, curves, stages } = await loadReport(store, client, PLACES, RUN);
   expect(teacher!.proposed).toBe(store.teacherSamples({ run_id: RUN }).length);
   expect(teacher!.kept).toBe(store.teacherSamples({ run_id: RUN, accepted: true }).length);
   const refused = Object.values(teacher!.rejected).reduce((sum, count) => sum + count, 0);
@@ -123,20 +124,26 @@ test('teacher, curves and times come from the log', async () => {
 });
 
 test('the commands to repeat a run carry every setting, quoted for a shell', async () => {
-  const { repeat } = await loadReport(store, client, RUN);
+  const { repeat } = await loadReport(store, client, { db: 'runs/canvas-gym.db', runs: 'runs' }, RUN);
   expect(repeat).toEqual([
     `npm run canvas-gym -- quickstart --seed 3 --levels 1,2 --no-resume --note 'it'\\''s'`,
     'npm run canvas-gym -- report quickstart-1',
   ]);
 });
 
+test('they carry the places of the log and the run folders where these are not the usual ones', async () => {
+  const { repeat } = await loadReport(store, client, { db: 'my logs/log.db', runs: 'elsewhere' }, RUN);
+  const places = `--db 'my logs/log.db' --runs elsewhere`;
+  expect(repeat.map((line) => line.endsWith(places))).toEqual([true, true]);
+});
+
 test('the last run is the default, and it renders; a run without anything does too', async () => {
-  const page = renderReport(await loadReport(store, client));
+  const page = renderReport(await loadReport(store, client, PLACES));
   expect(page).toContain('quickstart-1');
   expect(page.match(/<img /g)!.length).toBeGreaterThan(10);
   store.createRun({ run_id: 'empty', command: 'sft', config: {} });
-  expect(renderReport(await loadReport(store, client, 'empty'))).toContain('empty');
-  await expect(loadReport(store, client, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
+  expect(renderReport(await loadReport(store, client, PLACES, 'empty'))).toContain('empty');
+  await expect(loadReport(store, client, PLACES, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('the command writes the report of the named run into its folder and says where', async () => {
@@ -155,6 +162,6 @@ test('the command writes the report of the named run into its folder and says wh
   const signal = new AbortController().signal;
   await command.run({ run: RUN, db: DB, runs: FOLDER }, { ...context, progress, signal });
   expect(said).toEqual([join(FOLDER, RUN, 'report.html')]);
-  expect(readFileSync(said[0]!, 'utf8')).toBe(renderReport(await loadReport(store, client, RUN)));
+  expect(readFileSync(said[0]!, 'utf8')).toBe(renderReport(await loadReport(store, client, PLACES, RUN)));
   expect(server.listening).toBe(false);
 });

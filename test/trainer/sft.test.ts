@@ -90,6 +90,32 @@ test('updates that stay non-finite end the run, and the weights are as they were
   expect([parts.optimizer.optimizer_step, parts.optimizer.skipped_steps]).toEqual([0, 3]);
 });
 
+test('a run that was stopped between such updates does not begin to count anew', async () => {
+  const poison = (parts: SftParts) => {
+    parts.model.parameters.get('norm')!.assign(tf.fill([SMALL_CONFIG.hidden_size], NaN));
+    return parts;
+  };
+  const settings = settingsOf({ max_tokens: 100_000 });
+  const states: SftState[] = [];
+  const stop = (state: SftState): void => {
+    states.push(state);
+    if (states.length === 2) throw new Error('stopped');
+  };
+  await expect(runSft(poison(createParts(stop)), settings)).rejects.toThrow('stopped');
+  const resumed = poison(createParts());
+  await expect(runSft(resumed, settings, states.at(-1))).rejects.toThrow('not finite');
+  expect(resumed.optimizer.skipped_steps).toBe(1);
+});
+
+test('a run whose last updates were all skipped is not taken for a finished one', async () => {
+  const states: SftState[] = [];
+  const parts = createParts((state) => void states.push(state));
+  parts.model.parameters.get('norm')!.assign(tf.fill([SMALL_CONFIG.hidden_size], NaN));
+  const almost = { ...SFT_START, skipped_in_a_row: 2 };
+  await expect(runSft(parts, settingsOf({ max_tokens: 1 }), almost)).rejects.toThrow('not finite');
+  expect(states).toMatchObject([{ skipped_in_a_row: 3, is_finished: false }]);
+});
+
 test('no examples is an error, a finished run takes no step', async () => {
   await expect(runSft({ ...createParts(), examples: [] }, settingsOf({}))).rejects.toThrow('no examples');
   const done = { ...SFT_START, is_finished: true };

@@ -10,6 +10,7 @@ import { openStore, type Store } from '../../clients/store/index.ts';
 import { createClient } from '../../clients/ts/index.ts';
 import { createApp } from '../../server/app.ts';
 import { createBackend, type Backend } from '../../trainer/backend.ts';
+import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { readDataset } from '../../trainer/dataset.ts';
 import { openRun } from '../../trainer/run.ts';
 import {
@@ -126,6 +127,14 @@ describe('a run', () => {
     expect(new Set(episodes.map(({ task_id }) => task_id)).size).toBe(8);
   });
 
+  test('a run that stopped for updates that are not finite stops again, and is not taken for a finished one', async () => {
+    const ws = createWorkspace('broken');
+    const { model, tokenizer } = loadCheckpoint(whole.run.file('rl'), backend);
+    const state = { optimizer_step: rlSettings.steps, env_steps: 0, moving_means: [], skipped_in_a_row: 3 };
+    await saveCheckpoint(ws.run.file('rl'), { model, tokenizer, state });
+    await expect(reinforceStage(ws, backend, whole.run.file('sft'), rlSettings)).rejects.toThrow('not finite');
+  });
+
   test('a stage that is done is passed over', async () => {
     const before = read('whole', 'sft', 'model.safetensors');
     const again = createWorkspace('whole', 1); // would throw at its first step
@@ -149,13 +158,19 @@ describe('a run', () => {
       }
       await reinforceStage(createWorkspace(run_id), backend, sft, rlSettings);
       for (const stage of ['sft', 'rl']) {
-        const file = [stage, 'model.safetensors'] as const;
-        expect(read(run_id, ...file).equals(read('whole', ...file)), stage).toBe(true);
+        for (const file of ['model.safetensors', 'optimizer.safetensors', 'trainer_state.json']) {
+          expect(read(run_id, stage, file).equals(read('whole', stage, file)), `${stage}/${file}`).toBe(true);
+        }
       }
-      for (const stage of ['sft', 'reinforce']) {
-        const name = stage === 'sft' ? 'loss/sft' : 'episode/return';
-        expect(store.metric(run_id, stage, name)).toEqual(store.metric('whole', stage, name));
-        expect(store.metric(run_id, stage, 'time/stage_s').length).toBeGreaterThan(0);
+      expect(JSON.parse(read('whole', 'rl', 'trainer_state.json').toString())).toMatchObject({
+        state: { optimizer_step: 4, skipped_in_a_row: 0 },
+      });
+      const ofMachine = /^(time|perf)\//; // what is measured with a clock, or counts what the process holds
+      const namesOf = (run: string) =>
+        store.metricNames(run).filter(({ stage }) => stage === 'sft' || stage === 'reinforce');
+      expect(namesOf(run_id)).toEqual(namesOf('whole'));
+      for (const { stage, name } of namesOf('whole').filter((metric) => !ofMachine.test(metric.name))) {
+        expect(store.metric(run_id, stage, name), name).toEqual(store.metric('whole', stage, name));
       }
       expect(store.episodes({ run_id, stage: 'reinforce' })).toHaveLength(4 * 2 * 3);
     },

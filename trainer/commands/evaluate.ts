@@ -8,21 +8,23 @@ import { toRewardTable } from '../table.ts';
 import { DEFAULT_TEACHER_OPTIONS } from '../teacher/scripted.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
+const Settings = EvaluateSettings.extend({
+  ...WORKSPACE_SETTINGS,
+  ...BACKEND_SETTING,
+  policies: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(['teacher'])
+    .describe('teacher, or folders of checkpoints, separated by commas'),
+});
+
 export const command = defineCommand({
   name: 'evaluate',
   summary: 'compare policies on tasks they were not trained on',
-  settings: EvaluateSettings.extend({
-    ...WORKSPACE_SETTINGS,
-    ...BACKEND_SETTING,
-    policies: z
-      .array(z.string().min(1))
-      .min(1)
-      .default(['teacher'])
-      .describe('teacher, or folders of checkpoints, separated by commas'),
-  }),
+  settings: Settings,
   run: async (settings, context) => {
     const contenders = settings.policies.map(toContender);
-    await withWorkspace('evaluate', settings, context, async (ws) => {
+    await withWorkspace({ name: 'evaluate', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
       const backend = await openBackend(ws, settings);
       const evaluations = await evaluateStage(ws, backend, contenders, settings);

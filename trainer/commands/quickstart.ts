@@ -18,11 +18,11 @@ import {
   teachStage,
   TeachSettings,
 } from '../stages.ts';
+import { nextCommand, type Places } from '../shell.ts';
 import { toRewardTable } from '../table.ts';
 import {
   announceRun,
   BACKEND_SETTING,
-  commandLine,
   openBackend,
   withWorkspace,
   WORKSPACE_SETTINGS,
@@ -43,7 +43,7 @@ export const command = defineCommand({
   summary: 'run teacher, SFT, REINFORCE, evaluation and report once, end to end',
   settings: Settings,
   run: (settings, context) =>
-    withWorkspace('quickstart', settings, context, async (ws) => {
+    withWorkspace({ name: 'quickstart', schema: Settings }, settings, context, async (ws) => {
       ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
       announceRun(ws);
       const backend = await openBackend(ws, settings);
@@ -57,9 +57,9 @@ export const command = defineCommand({
       ];
       const evaluations = await evaluateStage(ws, backend, contenders, { ...settings, eval_levels: settings.levels });
       const report = ws.run.file('report.html');
-      await writeReport(ws.store, ws.client, ws.run.run_id, report);
+      await writeReport(ws.store, ws.client, ws.run.run_id, report, settings);
       const summary = toSummary(ws, evaluations);
-      conclude(ws, settings.db, evaluations, report);
+      conclude(ws, settings, evaluations, report);
       return summary;
     }),
 });
@@ -76,11 +76,10 @@ function toSummary({ store, run }: Workspace, evaluations: readonly PolicyEvalua
 }
 
 /** The last lines: the table, how sure it is, where the report is, and what to try next. */
-function conclude(ws: Workspace, db: string, evaluations: readonly PolicyEvaluation[], report: string): void {
+function conclude(ws: Workspace, places: Places, evaluations: readonly PolicyEvaluation[], report: string): void {
   const [, sft, rl] = evaluations;
   const difference = comparePolicies(rl!, sft!, 'graded');
   const sign = difference.mean < 0 ? '' : '+';
-  const bin = commandLine();
   ws.out('');
   for (const line of toRewardTable(evaluations.map(toRow))) ws.out(line);
   ws.out(
@@ -89,7 +88,8 @@ function conclude(ws: Workspace, db: string, evaluations: readonly PolicyEvaluat
   ws.out('');
   ws.out(`report: ${report}`);
   ws.out('try next:');
-  ws.out(`  ${bin} play --level 1`);
-  ws.out(`  ${bin} evaluate --split test_vocab --policies teacher,${ws.run.file('sft')},${ws.run.file('rl')}`);
-  ws.out(`  ${bin} export ${ws.run.run_id} --db ${db}`);
+  ws.out(`  ${nextCommand({}, 'play', '--level', '1')}`);
+  const policies = ['teacher', ws.run.file('sft'), ws.run.file('rl')].join(',');
+  ws.out(`  ${nextCommand(places, 'evaluate', '--split', 'test_vocab', '--policies', policies)}`);
+  ws.out(`  ${nextCommand({ db: places.db }, 'export', ws.run.run_id)}`);
 }

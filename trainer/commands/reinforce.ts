@@ -1,34 +1,31 @@
 /** `canvas-gym reinforce`: REINFORCE from a checkpoint, against the environment. */
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
+import { nextCommand } from '../shell.ts';
 import { reinforceStage, ReinforceSettings } from '../stages.ts';
-import {
-  announceRun,
-  BACKEND_SETTING,
-  commandLine,
-  openBackend,
-  withWorkspace,
-  WORKSPACE_SETTINGS,
-} from '../workspace.ts';
+import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+
+const Settings = ReinforceSettings.extend({
+  ...WORKSPACE_SETTINGS,
+  ...BACKEND_SETTING,
+  checkpoint: z
+    .string()
+    .min(1)
+    .describe('Folder of the checkpoint to start from; also the reference of the KL penalty'),
+});
 
 export const command = defineCommand({
   name: 'reinforce',
   summary: 'improve a checkpoint by its rewards in the environment',
-  settings: ReinforceSettings.extend({
-    ...WORKSPACE_SETTINGS,
-    ...BACKEND_SETTING,
-    checkpoint: z
-      .string()
-      .min(1)
-      .describe('Folder of the checkpoint to start from; also the reference of the KL penalty'),
-  }),
+  settings: Settings,
   run: (settings, context) =>
-    withWorkspace('reinforce', settings, context, async (ws) => {
+    withWorkspace({ name: 'reinforce', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
       const backend = await openBackend(ws, settings);
       const checkpoint = await reinforceStage(ws, backend, settings.checkpoint, settings);
       ws.out(`checkpoint: ${checkpoint}`);
-      ws.out(`next:       ${commandLine()} evaluate --policies teacher,${settings.checkpoint},${checkpoint}`);
+      const policies = ['teacher', settings.checkpoint, checkpoint].join(',');
+      ws.out(`next:       ${nextCommand(settings, 'evaluate', '--policies', policies)}`);
       return { checkpoint };
     }),
 });

@@ -7,6 +7,7 @@ import { createClient, type Client } from '../../clients/ts/index.ts';
 import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { renderReport } from '../report.ts';
 import { writeAtomic } from '../run.ts';
+import type { Places } from '../shell.ts';
 import { loadReport } from './load.ts';
 
 const Settings = z.strictObject({
@@ -26,7 +27,7 @@ export const command = defineCommand({
       const server = given === undefined ? await startServer() : { url: given, close: () => Promise.resolve() };
       try {
         const file = output ?? join(root, run_id, 'report.html');
-        await writeReport(store, createClient({ url: server.url }), run_id, file);
+        await writeReport(store, createClient({ url: server.url }), run_id, file, { db: path, runs: root });
         out(file);
       } finally {
         await server.close();
@@ -38,8 +39,14 @@ export const command = defineCommand({
 });
 
 /** Writes the report of a run to `file`, whole or not at all. */
-export async function writeReport(store: Store, client: Client, run_id: string, file: string): Promise<void> {
-  const page = renderReport(await loadReport(store, client, run_id));
+export async function writeReport(
+  store: Store,
+  client: Client,
+  run_id: string,
+  file: string,
+  places: Places,
+): Promise<void> {
+  const page = renderReport(await loadReport(store, client, places, run_id));
   mkdirSync(dirname(file), { recursive: true });
   writeAtomic(file, page);
 }

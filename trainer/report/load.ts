@@ -11,6 +11,7 @@ import type { Episode, Run, Step, Store } from '../../clients/store/index.ts';
 import { PRESETS, type Components, type Preset } from '../../schemas/reward.ts';
 import { hasNoErrors, isValidJson, PLAYED_PRESET, type EvaluationRow } from '../evaluate.ts';
 import { scoreCompletions } from '../score.ts';
+import type { Places } from '../shell.ts';
 import { mean, pairedDifference, standardError } from '../statistics.ts';
 import type { Comparison, Curve, Drawing, EpisodeFacts, EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
 import { repeatCommands } from './repeat.ts';
@@ -32,7 +33,7 @@ interface PolicyEpisodes {
 }
 
 /** @throws StoreError not_found; the client's errors where the server cannot score or draw. */
-export async function loadReport(store: Store, client: Client, run_id?: string): Promise<ReportData> {
+export async function loadReport(store: Store, client: Client, places: Places, run_id?: string): Promise<ReportData> {
   const run = store.getRun(run_id);
   const policies = readPolicies(store, run.run_id);
   const last = policies.at(-1)?.played ?? [];
@@ -53,7 +54,7 @@ export async function loadReport(store: Store, client: Client, run_id?: string):
         .map((played) => toEpisodeFacts(client, played)),
     ),
     settings: run.config,
-    repeat: repeatCommands(run),
+    repeat: repeatCommands(run, places),
   };
 }
 

@@ -1,14 +1,16 @@
 /** The shell commands that repeat a run: its sources, its settings as flags, its report. */
 import type { Run } from '../../clients/store/index.ts';
 import { toFlag } from '../../schemas/settings.ts';
+import { placeFlags, quoted, type Places } from '../shell.ts';
 
-export function repeatCommands({ run_id, command, config, git_commit }: Run): string[] {
+/** @param places Where the run is kept, so that its repetition is kept there too. */
+export function repeatCommands({ run_id, command, config, git_commit }: Run, places: Places): string[] {
   const flags = Object.entries(config).flatMap(([key, value]) => toWords(toFlag(key), value));
   const checkout = git_commit?.endsWith('-dirty') === false ? [`git checkout ${git_commit}`] : [];
   return [
     ...checkout,
-    ['npm run canvas-gym --', command, ...flags].join(' '),
-    `npm run canvas-gym -- report ${quoted(run_id)}`,
+    ['npm run canvas-gym --', command, ...flags, ...placeFlags(places)].join(' '),
+    ['npm run canvas-gym -- report', quoted(run_id), ...placeFlags(places)].join(' '),
   ];
 }
 
@@ -19,9 +21,4 @@ function toWords(flag: string, value: unknown): string[] {
   if (Array.isArray(value)) return [flag, quoted(value.join(','))];
   if (typeof value === 'number') return [flag, String(value)];
   return typeof value === 'string' && value !== '***' ? [flag, quoted(value)] : [];
-}
-
-/** One word of a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
