@@ -9,9 +9,9 @@ import type { NemoResetRequest, NemoResponse } from '../../schemas/protocols/nem
 import type { StepResponse } from '../../schemas/responses.ts';
 import { TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
 import type { Context, Handlers } from '../handlers.ts';
-import { UNSIGNED } from './nemo-replay.ts';
+import { TOO_LARGE, UNSIGNED } from './nemo-replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './nemo-row.ts';
-import { withCookie, type NemoSessions } from './nemo-session.ts';
+import { isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
 import type { ItemTask } from './remote-items.ts';
 
 /** The actions that a call stands for; what is no list of actions is one that will be rejected. */
@@ -56,6 +56,9 @@ function toAnswer(step: StepResponse, calls: readonly FunctionCall[]) {
   return { observation: done ? null : describe(step), reward, terminated, truncated, info };
 }
 
+/** A turn that would fill the canvas beyond what a cookie carries: it counts as none. */
+const NOT_TAKEN = { observation: TOO_LARGE, reward: 0, terminated: false, truncated: false, info: {} };
+
 /** The state with the task's words, which the cookie leaves out. */
 function withWords(state: State, { task, prompt }: ItemTask): State {
   if (state.task_id !== undefined) return state;
@@ -86,6 +89,7 @@ export function gymnasiumHandlers({ environment, metrics }: Context, sessions: N
       };
       const step = environment.step(request, UNSIGNED);
       metrics.countCompletions(step.state.reward, 1);
+      if (!step.done && isTooLarge(step.state.canvas)) return withCookie(NOT_TAKEN, sessions.carry(state));
       return withCookie(toAnswer(step, calls), sessions.carry(step.state));
     },
     nemo_close: (_, call) => {

@@ -22,15 +22,15 @@ export interface Taken {
 }
 
 const OVER = 'The drawing is submitted; no more calls are taken.';
-const TOO_LARGE =
-  'The call was not taken: the canvas would hold more than fits. Submit the drawing, or delete something.';
+export const TOO_LARGE = 'Not taken: the canvas would hold more than fits. Submit the drawing, or delete something.';
 
 /** Takes one call of a tool of ours. */
 export function takeCall(state: State, name: string, input: unknown, environment: Pick<Environment, 'step'>): Taken {
   if (state.stop_reason !== undefined) return { state, answer: { ok: false, message: OVER, done: true } };
   const result = callTool(state, name, input, UNSIGNED, environment);
   const { ok, finished, components } = result;
-  if (isTooLarge(result.state.canvas)) return { state, answer: { ok: false, message: TOO_LARGE, done: false } };
+  if (!finished && isTooLarge(result.state.canvas))
+    return { state, answer: { ok: false, message: TOO_LARGE, done: false } };
   const next = finished ? { ...result.state, stop_reason: result.state.stop_reason ?? 'submitted' } : result.state;
   const message = finished ? 'The drawing is submitted.' : result.text;
   return { state: next, answer: { ok, message, done: finished }, components };

@@ -67,14 +67,11 @@ export function lastMessage({ output }: NemoResponse): Completion {
 
 /** What a rollout of tool calls is: calls of tools of ours, and the text of the last message after them, '' for none. */
 export function ownCalls({ output }: NemoResponse): { calls: FunctionCall[]; words: string } {
-  const calls: FunctionCall[] = [];
-  let rest: unknown[] = [];
-  for (const item of output) {
-    const own = functionCalls({ output: [item] }).filter(({ name }) => TOOL_NAMES.has(name));
-    calls.push(...own);
-    rest = own.length > 0 ? [] : [...rest, item];
-  }
-  const words = toModelOutput(lastMessage({ output: rest }));
+  const toOwn = (item: unknown): FunctionCall[] =>
+    functionCalls({ output: [item] }).filter(({ name }) => TOOL_NAMES.has(name));
+  const calls = output.flatMap(toOwn);
+  const last = output.findLastIndex((item) => toOwn(item).length > 0);
+  const words = toModelOutput(lastMessage({ output: output.slice(last + 1) }));
   return { calls, words: typeof words === 'string' ? words.trim() : '' };
 }
 

@@ -11,7 +11,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Canvas } from '../../schemas/canvas.ts';
+import { EMPTY_CANVAS, type Canvas } from '../../schemas/canvas.ts';
 import { State } from '../../schemas/episode.ts';
 import { ApiError } from '../errors.ts';
 import type { Call } from '../handlers.ts';
@@ -52,7 +52,7 @@ export interface NemoSessions {
   end(call: Call): string | undefined;
 }
 
-/** Whether a canvas is too large for a cookie. */
+/** Whether a canvas is too large for a cookie; one that is submitted need not go on. */
 export function isTooLarge(canvas: Canvas): boolean {
   const json = JSON.stringify(canvas);
   return json.length > MAX_CANVAS_BYTES && deflateRawSync(json).length > MAX_CANVAS_BYTES;
@@ -62,8 +62,10 @@ export function withCookie(answer: unknown, cookie: string): Raw {
   return new Raw('application/json', JSON.stringify(answer), { 'set-cookie': cookie });
 }
 
-function withoutWords(state: State): State {
-  return state.task ? { ...state, task: { prompt: '', canvas: state.task.canvas } } : state;
+/** What a session needs to go on: no words of its task, and no canvas once it is over. */
+function toCarried(state: State): State {
+  const task = state.task && { prompt: '', canvas: state.task.canvas };
+  return state.stop_reason === undefined ? { ...state, task } : { ...state, task, canvas: EMPTY_CANVAS, selected: [] };
 }
 
 function badCookie(): ApiError {
@@ -97,7 +99,7 @@ export function createNemoSessions(signer: Signer, now: () => number): NemoSessi
   const memory = createSessions<Omit<Session, 'token'>>({ max_sessions: MAX_SESSIONS, idle_ms: IDLE_MS }, now);
 
   const carry: NemoSessions['carry'] = (whole, last) => {
-    const state = withoutWords(whole);
+    const state = toCarried(whole);
     memory.set(state.episode_id!, { state, last });
     return toSetCookie(deflateRawSync(JSON.stringify(signer.sign(state))).toString('base64url'));
   };

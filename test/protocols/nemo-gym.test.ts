@@ -119,6 +119,22 @@ overTransports(
       expect(((await large.verify(toResponse(items))).json as Verified).reward).toBe(0);
     });
 
+    test('a diagram of a hundred boxes is taken whole where it is submitted at once', async () => {
+      const hash = (i: number): string => createHash('sha256').update(String(i)).digest('base64');
+      const actions = Array.from({ length: 100 }, (_, i) => {
+        const place = { x: (i % 10) * 115, y: Math.floor(i / 10) * 78, w: 100, h: 60 };
+        return { type: 'create_shape', id: hash(i), shape: 'rectangle', ...place, text: hash(i + 100) };
+      });
+      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
+      expect(await rollout.call('submit_diagram', { actions })).toMatchObject({ ok: true, done: true });
+      expect(rollout.cookie.length).toBeLessThan(1000);
+      const { json } = await rollout.verify(toResponse([callItem('submit_diagram', { actions })]));
+      const completion = JSON.stringify({ actions });
+      const { reward: expected } = await api().client.reward({ task_id: TASK_ID, completion });
+      expect((json as Verified).reward).toBe(expected);
+      expect(expected).toBeGreaterThan(0);
+    });
+
     test('another server with the same secret takes the next call', async () => {
       const other = createApp({ secret: SECRET });
       const replica = createApi('http://other', async (request) => other.fetch(request));
@@ -368,6 +384,14 @@ overTransports('NeMo Gym, unsigned', (api) => {
     const { status, json } = await api().post(path, body);
     const { error } = json as { error: { code: string; path: string } };
     expect([status, error.code, error.path]).toEqual(expected);
+  });
+
+  test('a response of 100,000 items is read in less than two seconds', async () => {
+    const noise = Array.from({ length: 50_000 }, () => ({ type: 'reasoning', summary: [] }));
+    const calls = Array.from({ length: 50_000 }, () => callItem('select', { ids: [] }));
+    const start = performance.now();
+    const { status } = await verify(toRow({ task_id: TASK_ID }), toResponse([...noise, ...calls]));
+    expect([status, performance.now() - start < 2000]).toEqual([200, true]);
   });
 
   test('a stored rollout can be verified again', async () => {

@@ -1,7 +1,7 @@
 /** NeMo Gym's Gymnasium protocol: one response is one turn, and the rewards an agent adds up are the environment's. */
 import { expect, test } from 'vitest';
 import { overTransports, type Answer } from '../http/support.ts';
-import { GOOD, INLINE, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
+import { GOOD, INLINE, POOR, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
 import { callItem, messageItem, toResponse, toRow } from './nemo-client.ts';
 
 interface Stepped {
@@ -76,6 +76,21 @@ overTransports(
         { call_id: 'no', output: 'no tool paint' },
       ]);
       expect(observation).toContain('"from":');
+    });
+
+    test('a turn that would fill the canvas beyond what a cookie carries is not taken', async () => {
+      const label = Array.from({ length: 5000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000))).join(
+        '',
+      );
+      const large = { type: 'create_shape', id: 'l', shape: 'rectangle', x: 1, y: 1, w: 99, h: 50, text: label };
+      const say = (action: object) => [messageItem(JSON.stringify({ actions: [action] }))];
+      const row = toRow({ task_id: TASK_ID, max_turns: 5 });
+      const [, first, second, third] = await play(row, [say(SOLUTION[0]!), say(large), say({ type: 'done' })]);
+      expect(second!.json).toMatchObject({ reward: 0, terminated: false, truncated: false });
+      expect((second!.json as Stepped).observation).toContain('Not taken');
+      const { reward } = await api().client.reward({ task_id: TASK_ID, completion: POOR });
+      const sum = [first!, third!].reduce((total, { json }) => total + (json as Stepped).reward, 0);
+      expect(sum).toBeCloseTo(reward - 0.02, 10);
     });
 
     test('an inline task comes with every row; the cookie does not hold it', async () => {
