@@ -16,6 +16,19 @@ describe('reasons', () => {
     expect(score(PAIR, [ALPHA, BETA, ARROW]).reasons).toEqual([]);
   });
 
+  test('a strip is told the size at which it is none, and then says no more of it', () => {
+    const draw = (h: number) =>
+      score(
+        chain,
+        [0, 300, 600].map((x, i) => box(['Alpha', 'Beta', 'Gamma'][i]!, x, 0, { h })),
+      );
+    const told = (h: number) => draw(h).reasons.find(({ code }) => code === 'too_elongated');
+    const [, size, least] = /is (\d+ x 40) px; make it at least (\d+) px high/.exec(told(40)!.message)!;
+    expect(size).toBe('700 x 40');
+    expect(told(Number(least))).toBeUndefined();
+    expect(told(Number(least) - 40)).toBeDefined();
+  });
+
   test('each says what would be gained, largest first, and names what is meant', () => {
     const { reward, reasons } = score(PAIR, [ALPHA, BETA]);
     expect(reasons.map(({ component, code }) => [component, code])).toEqual([['edge', 'missing_arrow']]);
@@ -50,6 +63,21 @@ describe('reasons', () => {
       'arrow_label_differs',
       '"yes"',
     ],
+    [
+      'a row is too flat',
+      chain,
+      [ALPHA, box('Beta', 400, 0), box('Gamma', 800, 0), ARROW, arrow('Beta', 'Gamma')],
+      'too_elongated',
+      'px high: enlarge shapes, move them closer or use two rows',
+    ],
+    [
+      'a column is too narrow',
+      chain,
+      [ALPHA, box('Beta', 0, 400), box('Gamma', 0, 800), ARROW, arrow('Beta', 'Gamma')],
+      'too_elongated',
+      'px wide: enlarge shapes, move them closer or use two columns',
+    ],
+    ['boxes leave no room', PAIR, [ALPHA, box('Beta', 102, 0), ARROW], 'badly_filled', 'leave more room'],
     ['boxes overlap', PAIR, [ALPHA, box('Beta', 70, 0), ARROW], 'shapes_overlap', '"Alpha" and "Beta"'],
     ['an action was refused', PAIR, [ALPHA, BETA, ARROW, ARROW, ALPHA], 'refused_actions', 'action 4'],
     ['no action was well-formed', PAIR, [{ ...ALPHA, id: '' }], 'refused_actions', 'id must be a non-empty string'],

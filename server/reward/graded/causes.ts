@@ -3,7 +3,7 @@ import type { ApplyResult } from '../../canvas/types.ts';
 import { innerBox, layoutLabel, LINE_HEIGHT_PX, outerBox } from '../text.ts';
 import type { ExpectedGraph, ExpectedNode } from './expectation.ts';
 import type { GradedParts } from './formula.ts';
-import type { Layout, LayoutTerm } from './layout.ts';
+import { WIDEST_ASPECT, type Layout, type LayoutTerm } from './layout.ts';
 import { type Link, type Match, nodeSimilarity } from './match.ts';
 import type { Structure } from './structure.ts';
 import type { Fault, SeenShape } from './visibility.ts';
@@ -295,11 +295,11 @@ const LAYOUT_ADVICE: Readonly<Record<LayoutTerm | 'layout', Advice>> = {
   },
   aspect: {
     code: 'too_elongated',
-    message: () => 'the drawing is a long thin strip: fold it into rows or columns',
+    message: ({ layout }) => elongatedMessage(layout.extent),
   },
   occupancy: {
     code: 'badly_filled',
-    message: () => 'shapes should fill between 4 and 85 % of the area they span',
+    message: ({ layout }) => filledMessage(layout.extent),
   },
 };
 
@@ -311,6 +311,21 @@ export function layoutCause(findings: Findings, term: LayoutTerm | 'layout'): Ca
 function arrowName({ shapes, links }: Findings, link: number): string {
   const { from, to } = links[link]!;
   return `${quoted(shapes[from]!.id)} -> ${quoted(shapes[to]!.id)}`;
+}
+
+/** How wide or high a strip would have to be, and the three ways there. */
+function elongatedMessage({ w, h }: Layout['extent']): string {
+  const [side, line] = w > h ? ['high', 'rows'] : ['wide', 'columns'];
+  const least = Math.ceil(WIDEST_ASPECT * Math.max(w, h));
+  const size = `${Math.round(w)} x ${Math.round(h)} px`;
+  return `the drawing is ${size}; make it at least ${least} px ${side}: enlarge shapes, move them closer or use two ${line}`;
+}
+
+function filledMessage({ share }: Layout['extent']): string {
+  const percent = Math.round(100 * share) || 0; // areas of absurd sizes have no share
+  return percent > 50
+    ? `shapes fill ${percent} % of the area they span; leave more room between them, so that it is at most 85 %`
+    : `shapes fill ${percent} % of the area they span; enlarge them or move them closer, so that it is at least 4 %`;
 }
 
 function overflowMessage(overflowing: readonly SeenShape[]): string {

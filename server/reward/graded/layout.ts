@@ -41,6 +41,14 @@ export interface Layout {
   readonly flowDirection: Direction;
   /** Arrows against the flow. */
   readonly against: readonly number[];
+  /** Width and height of the area that the shapes span, px, and the share of it that they fill. */
+  readonly extent: Extent;
+}
+
+interface Extent {
+  readonly w: number;
+  readonly h: number;
+  readonly share: number;
 }
 
 const FULL_OVERLAP_SHARE = 0.5;
@@ -49,7 +57,8 @@ const THROUGH_RATE = 1.5;
 const ALIGNED_PX = 6;
 const LEAST_GAP_PX = 20;
 const MOST_GAP_PX = 300;
-const WIDEST_ASPECT = 0.2;
+/** Least share of the longer side that the shorter one must have. */
+export const WIDEST_ASPECT = 0.2;
 const LEAST_OCCUPANCY = 0.04;
 const MOST_OCCUPANCY = 0.85;
 
@@ -69,6 +78,7 @@ export function computeLayout(
   const gaps = nearestGaps(laid);
   const badGaps = laid.flatMap(({ index }, i) => (gaps[i]! < LEAST_GAP_PX || gaps[i]! > MOST_GAP_PX ? [index] : []));
   const flow = measureFlow(shapes, links, isUndirected, direction);
+  const extent = measureExtent(laid);
   const visible = laid.filter(({ vis }) => vis > 0).length;
   const terms: LayoutTerms = {
     overlap: overlap.term,
@@ -78,11 +88,12 @@ export function computeLayout(
     align: 1 - unaligned.length / laid.length,
     spacing: 0.6 * (1 - badGaps.length / laid.length) + 0.4 * evenness(gaps),
     flow: flow.term,
-    ...extentTerms(laid),
+    ...extentTerms(extent),
   };
   for (const term of LAYOUT_TERMS) terms[term] = visible < 2 ? 0 : clamp(terms[term]);
   const { flowDirection, against } = flow;
-  return { terms, visible, overlapping: overlap.pairs, through, crossing, unaligned, badGaps, flowDirection, against };
+  const overlapping = overlap.pairs;
+  return { terms, visible, overlapping, through, crossing, unaligned, badGaps, flowDirection, against, extent };
 }
 
 /** Into [0, 1]; areas of absurd sizes can overflow to no number at all, which is worth nothing. */
@@ -255,11 +266,8 @@ function reaches(next: readonly number[][], start: number, goal: number): boolea
   return false;
 }
 
-/**
- * aspect: min(1, min(w/h, h/w) / 0.2) of the bounding box. occupancy: 1 while the shapes' areas are 4..85 % of it,
- * falling in proportion to 0 at 0 % and 100 %.
- */
-function extentTerms(laid: readonly SeenShape[]): { aspect: number; occupancy: number } {
+/** Bounding box of all shapes. */
+function measureExtent(laid: readonly SeenShape[]): Extent {
   let [left, top, right, bottom, area] = [Infinity, Infinity, -Infinity, -Infinity, 0];
   for (const { box } of laid) {
     left = Math.min(left, box.left);
@@ -269,7 +277,14 @@ function extentTerms(laid: readonly SeenShape[]): { aspect: number; occupancy: n
     area += box.area;
   }
   const [w, h] = [right - left, bottom - top];
-  const share = Math.min(1, area / (w * h));
+  return { w, h, share: Math.min(1, area / (w * h)) };
+}
+
+/**
+ * aspect: min(1, min(w/h, h/w) / 0.2) of the bounding box. occupancy: 1 while the shapes' areas are 4..85 % of it,
+ * falling in proportion to 0 at 0 % and 100 %.
+ */
+function extentTerms({ w, h, share }: Extent): { aspect: number; occupancy: number } {
   return {
     aspect: Math.min(1, Math.min(w / h, h / w) / WIDEST_ASPECT),
     occupancy: Math.min(1, share / LEAST_OCCUPANCY, (1 - share) / (1 - MOST_OCCUPANCY)),
