@@ -15,6 +15,8 @@ export interface Metrics {
   /** One answered request. `route` is the path of the table, or `unknown`. */
   countRequest(route: string, method: string, status: number, seconds: number): void;
   countCompletions(preset: string, count: number): void;
+  /** A number that is looked up each time it is asked for. */
+  watch(name: string, help: string, read: () => number): void;
   /** The text of `GET /metrics`. */
   toText(): string;
   close(): void;
@@ -61,6 +63,7 @@ export function createMetrics(): Metrics {
   const requests = new Map<string, number>();
   const completions = new Map<string, number>();
   const latencies = new Map<string, Latency>();
+  const watched: (() => Family)[] = [];
   const loop = monitorEventLoopDelay({ resolution: 20 });
   loop.enable();
   const add = (map: Map<string, number>, key: string, count: number): void => {
@@ -80,6 +83,9 @@ export function createMetrics(): Metrics {
     countCompletions(preset, count) {
       add(completions, `preset="${preset}"`, count);
     },
+    watch(name, help, read) {
+      watched.push(() => gauge(name, help, read()));
+    },
     toText() {
       const { user, system } = process.cpuUsage();
       const cpu = (user + system) / 1e6;
@@ -91,6 +97,7 @@ export function createMetrics(): Metrics {
         gauge('process_resident_bytes', 'Resident memory, bytes.', process.memoryUsage.rss()),
         gauge('event_loop_delay_p99_seconds', 'Event loop delay, 99th percentile.', loop.percentile(99) / 1e9),
         gauge('process_pid', 'Process id: which worker answered.', process.pid),
+        ...watched.map((read) => read()),
       ];
       return families.map(familyText).join('');
     },

@@ -20,6 +20,7 @@ const dispatcher = createDispatcher({
   metrics: {
     countRequest: () => undefined,
     countCompletions: (preset, count) => counts.push([preset, count]),
+    watch: () => undefined,
     toText: () => '',
     close: () => undefined,
   },

@@ -39,6 +39,7 @@ export const OPENENV_ROUTES = {
     statuses: {
       202: 'An MCP notification was taken',
       400: 'No JSON-RPC, no session named, or an unknown version of MCP',
+      403: 'Sent by a web page of another machine',
       404: 'No such MCP session',
     },
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },

@@ -151,8 +151,17 @@ async function initialize(body: unknown, headers: Headers, context: McpContext):
   return toRaw(response, { [SESSION_HEADER]: sessionId });
 }
 
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/** Whether a page of another site sent the request, which the protocol forbids to answer: it may have rebound our name. */
+function isForeignPage(headers: Headers): boolean {
+  const origin = headers.get('origin');
+  return origin !== null && !LOOPBACK.test(origin);
+}
+
 /** Answers a POST of an MCP client. */
 export async function answerMcp(bytes: Uint8Array, headers: Headers, context: McpContext): Promise<Raw> {
+  if (isForeignPage(headers)) return refuse(403, -32000, 'web pages reach this server from this machine only');
   const body = parse(bytes);
   if (body === undefined)
     return refuse(400, -32700, `Parse error: send JSON that nests at most ${MAX_BODY_DEPTH} levels`);

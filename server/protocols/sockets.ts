@@ -209,6 +209,7 @@ function check(seat: Seat, idleSince: number): void {
 /** Takes web sockets at a server's `/ws` and `/mcp`. */
 export function attachSockets(server: Server, context: SocketContext, limits: SocketLimits): Sockets {
   const seats = new Set<Seat>();
+  context.metrics.watch('web_sockets', 'Web sockets open.', () => seats.size);
   let isClosing = false;
   const acceptor = new WebSocketServer({
     noServer: true,

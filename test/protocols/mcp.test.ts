@@ -217,6 +217,16 @@ describe('over HTTP', () => {
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, headers)).status).toBe(400);
   });
 
+  test.each([
+    ['https://example.org', 403],
+    ['http://localhost.example.org:8000', 403],
+    ['null', 403],
+    ['http://localhost:6274', 200],
+    ['http://127.0.0.1', 200],
+  ])('a page of %s', async (origin, status) => {
+    expect((await post(INITIALIZE, { accept: ACCEPT, origin })).status).toBe(status);
+  });
+
   test('there is no stream to listen to', async () => {
     const response = await app.fetch(new Request('http://test/mcp', { headers: { accept: 'text/event-stream' } }));
     expect(response.status).toBe(405);

@@ -108,6 +108,7 @@ describe('places', () => {
       expect(refusal).toContain(path === '/ws' ? 'CAPACITY_REACHED' : '-32000');
       expect((await late.closed).code).toBe(1000);
       expect(late.frames).toEqual([]);
+      expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('canvas_gym_web_sockets 2\n');
       expect((await first.ask(RESET)).type).toBe('observation');
       await first.close();
       const next = await open(server);
