@@ -156,7 +156,8 @@ function toTokenizerJson({ fixed, words, merges }: Vocabulary): object {
       behavior: 'Isolated',
       invert: false,
     },
-    post_processor: null,
+    // For Python's readers, which prepend <bos> only where this says so; encodePrompt does it here.
+    post_processor: prepend(SPECIAL_TOKENS[1], ids.get(SPECIAL_TOKENS[1])!),
     decoder: {
       type: 'Sequence',
       decoders: [
@@ -178,6 +179,17 @@ function toTokenizerJson({ fixed, words, merges }: Vocabulary): object {
       vocab: Object.fromEntries(ids),
       merges,
     },
+  };
+}
+
+function prepend(token: string, id: number): object {
+  const special = { SpecialToken: { id: token, type_id: 0 } };
+  const text = { Sequence: { id: 'A', type_id: 0 } };
+  return {
+    type: 'TemplateProcessing',
+    single: [special, text],
+    pair: [special, text, { Sequence: { id: 'B', type_id: 0 } }],
+    special_tokens: { [token]: { id: token, ids: [id], tokens: [token] } },
   };
 }
 

@@ -22,6 +22,8 @@ def check(path):
         ids = tokenizer.encode(case["text"], add_special_tokens=False).ids
         if ids != case["ids"]:
             faults.append(("ids", case["text"], ids, case["ids"]))
+        elif tokenizer.encode(case["text"]).ids != [tokenizer.token_to_id("<bos>"), *ids]:
+            faults.append(("no <bos>", case["text"], tokenizer.encode(case["text"]).ids, ids))
         elif tokenizer.decode(ids, skip_special_tokens=True) != case["text"]:
             faults.append(("round trip", case["text"], tokenizer.decode(ids)))
     return len(data["cases"]), faults
