@@ -10,7 +10,9 @@ from canvas_gym.datasets import prompt_rows, suite_tasks
 from canvas_gym.trl import reward_function
 
 url = os.environ.get("CANVAS_GYM_URL", "http://127.0.0.1:8000")
-rows = Dataset.from_list(list(prompt_rows(suite_tasks(Client(url), level=1, count=int(os.environ.get("TASKS", "1000"))))))
+rows = Dataset.from_list(
+    list(prompt_rows(suite_tasks(Client(url), level=1, count=int(os.environ.get("TASKS", "1000")))))
+)
 trainer = GRPOTrainer(
     os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),
     reward_funcs=reward_function(url),

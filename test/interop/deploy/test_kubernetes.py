@@ -18,7 +18,9 @@ def find(kind: str) -> dict:
 
 
 @pytest.mark.parametrize("version", ["1.31", "1.34", "1.37"])
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: f"{document['kind']} {document['metadata']['name']}")
+@pytest.mark.parametrize(
+    "document", DOCUMENTS, ids=lambda document: f"{document['kind']} {document['metadata']['name']}"
+)
 def test_valid(document, version):
     kubernetes_validate.validate(document, version, strict=True)
 
