@@ -1,7 +1,8 @@
 /**
  * Statistics over answers of /verify, as NeMo Gym's own servers compute them: mean, max, min, median and standard deviation
- * (of a sample, n - 1) of every field that holds numbers or flags, for each task and over all. A lone value has a deviation
- * of 0. Token counts of `response.usage` count as fields. What is left out: histograms, which their answer leaves out too.
+ * (of a sample, n - 1) of every field that holds numbers or flags, for each task and over all. A lone value has no deviation,
+ * or, where all are alone, one of 0. Token counts of `response.usage` count as fields. What is left out: what newer versions
+ * say of the rollouts themselves (their number, their rows).
  */
 import type { NemoMetricsRequest, NemoMetricsResponse } from '../../schemas/protocols/nemo-gym.ts';
 
@@ -44,7 +45,6 @@ function median(values: readonly number[]): number {
 }
 
 function deviation(values: readonly number[]): number {
-  if (values.length === 1) return 0;
   const center = mean(values);
   return Math.sqrt(values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1));
 }
@@ -54,16 +54,21 @@ const STATISTICS: Readonly<Record<string, (values: readonly number[]) => number>
   max: (values) => values.reduce((a, b) => Math.max(a, b)),
   min: (values) => values.reduce((a, b) => Math.min(a, b)),
   median,
-  std: deviation,
 };
+
+/** The deviation of each field that has one. */
+function deviations(fields: readonly (readonly [string, readonly number[]])[]): [string, number][] {
+  if (fields.every(([, values]) => values.length === 1)) return fields.map(([name]) => [`std/${name}`, 0]);
+  const several = fields.filter(([, values]) => values.length > 1);
+  return several.map(([name, values]) => [`std/${name}`, deviation(values)]);
+}
 
 function describe(rows: readonly Readonly<Record<string, unknown>>[]): Record<string, number> {
   const fields = [...collect(rows)];
-  return Object.fromEntries(
-    Object.entries(STATISTICS).flatMap(([statistic, compute]) =>
-      fields.map(([name, values]) => [`${statistic}/${name}`, compute(values)]),
-    ),
+  const others = Object.entries(STATISTICS).flatMap(([statistic, compute]) =>
+    fields.map(([name, values]): [string, number] => [`${statistic}/${name}`, compute(values)]),
   );
+  return Object.fromEntries([...others, ...deviations(fields)]);
 }
 
 const taskIndex = (row: Readonly<Record<string, unknown>>): number => numberOf(row[TASK_INDEX]) ?? 0;

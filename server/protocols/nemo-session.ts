@@ -95,6 +95,12 @@ function readToken(call: Call): string | undefined {
   return token !== undefined && /^[\w-]+$/.test(token) ? token : undefined;
 }
 
+/** The value of Set-Cookie that leaves the session of a request as it is; undefined where there is none. */
+export function keepSession(call: Call): string | undefined {
+  const token = readToken(call);
+  return token === undefined ? undefined : toSetCookie(token);
+}
+
 export function createNemoSessions(signer: Signer, now: () => number): NemoSessions {
   const memory = createSessions<Omit<Session, 'token'>>({ max_sessions: MAX_SESSIONS, idle_ms: IDLE_MS }, now);
 

@@ -187,6 +187,15 @@ overTransports(
       expect((again.json as ToolAnswer).message).toContain('1 shape(s)');
     });
 
+    test('a tool that a model made up is a 404 that tells the others, and the session goes on', async () => {
+      const { rollout } = await draw(api(), SOLUTION.slice(0, 1));
+      const before = rollout.cookie;
+      const answer = await rollout.send('paint', '{}');
+      expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('create_shape, connect')]);
+      expect(rollout.cookie).toBe(before);
+      expect((await rollout.call('create_shape', toCall(SOLUTION[1]!).input)).message).toContain('2 shape(s)');
+    });
+
     test('rollouts that run at once do not see each other', async () => {
       const rollouts = await Promise.all([1, 2, 3, 4].map(() => createRollout(api(), toRow({ task_id: TASK_ID }))));
       const counts = await Promise.all(
