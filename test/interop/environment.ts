@@ -25,8 +25,8 @@ interface Failed {
   message: string;
 }
 
-/** Runs Python; what it printed last is the error's message. */
-async function python(executable: string, args: readonly string[], cwd = ROOT): Promise<string> {
+/** Runs a program; what it printed last is the error's message. */
+async function program(executable: string, args: readonly string[], cwd = ROOT): Promise<string> {
   try {
     const { stdout } = await run(executable, args, { cwd, timeout: INSTALL_MS, maxBuffer: 2 ** 26 });
     return stdout.trim();
@@ -41,7 +41,7 @@ async function python(executable: string, args: readonly string[], cwd = ROOT): 
 export async function pythonVersion(): Promise<string> {
   const script = 'import platform, venv, ensurepip; print(platform.python_version())';
   try {
-    return await python(PYTHON, ['-c', script]);
+    return await program(PYTHON, ['-c', script]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
@@ -75,7 +75,7 @@ export async function buildWheel(): Promise<string> {
   const folder = join(CACHE, 'wheel');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  await python(
+  await program(
     PYTHON,
     ['-B', '-c', 'import build_backend, sys; build_backend.build_wheel(sys.argv[1])', folder],
     PACKAGE,
@@ -83,22 +83,24 @@ export async function buildWheel(): Promise<string> {
   return join(folder, readdirSync(folder)[0]!);
 }
 
-/** Packages a suite wants without what they require, where it has such a file. */
-const noDepsOf = (suite: Suite): string[] =>
-  [join(ROOT, suite.folder, 'requirements-no-deps.txt')].filter((path) => existsSync(path));
+/** A file of a suite, in a list, or none where it has no such file. */
+const optional = (suite: Suite, name: string): string[] =>
+  [join(ROOT, suite.folder, name)].filter((path) => existsSync(path));
 
 async function installLock(suite: Suite, folder: string, version: string): Promise<void> {
   const lock = join(ROOT, suite.folder, 'requirements.txt');
   const marker = join(folder, '.lock-hash');
-  const alone = noDepsOf(suite);
-  const hash = hashOf(readFileSync(lock), ...alone.map((path) => readFileSync(path)), version);
+  const alone = optional(suite, 'requirements-no-deps.txt');
+  const setup = optional(suite, 'setup.sh');
+  const hash = hashOf(...[lock, ...alone, ...setup].map((path) => readFileSync(path)), version);
   if (readMarker(marker) === hash) return;
   rmSync(folder, { recursive: true, force: true });
-  await python(PYTHON, ['-m', 'venv', folder]);
+  await program(PYTHON, ['-m', 'venv', folder]);
   // The lock names everything: whatever pip would add to it is missing there, and `pip check` says so.
-  await python(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
-  await python(venvPython(folder), [...PIP, 'check']);
-  for (const path of alone) await python(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', path]);
+  await program(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
+  await program(venvPython(folder), [...PIP, 'check']);
+  for (const path of alone) await program(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', path]);
+  for (const path of setup) await program('bash', [path, venvPython(folder)]);
   writeFileSync(marker, hash);
 }
 
@@ -106,7 +108,7 @@ async function installWheel(folder: string, wheel: string): Promise<void> {
   const marker = join(folder, '.wheel-hash');
   const hash = hashOf(readFileSync(wheel));
   if (readMarker(marker) === hash) return;
-  await python(venvPython(folder), [...PIP, 'install', '--no-deps', '--no-index', '--force-reinstall', wheel]);
+  await program(venvPython(folder), [...PIP, 'install', '--no-deps', '--no-index', '--force-reinstall', wheel]);
   writeFileSync(marker, hash);
 }
 
@@ -122,9 +124,9 @@ export async function prepare(suite: Suite, wheel: string, version: string): Pro
 export async function writeLock(name: string, folder: string): Promise<void> {
   const venv = join(CACHE, `${name}.lock`);
   rmSync(venv, { recursive: true, force: true });
-  await python(PYTHON, ['-m', 'venv', venv]);
-  await python(venvPython(venv), [...PIP, 'install', '-r', join(ROOT, folder, 'requirements.in')]);
-  const frozen = await python(venvPython(venv), [...PIP, 'freeze']);
+  await program(PYTHON, ['-m', 'venv', venv]);
+  await program(venvPython(venv), [...PIP, 'install', '-r', join(ROOT, folder, 'requirements.in')]);
+  const frozen = await program(venvPython(venv), [...PIP, 'freeze']);
   writeFileSync(join(ROOT, folder, 'requirements.txt'), `${frozen}\n`);
   rmSync(venv, { recursive: true, force: true });
 }

@@ -56,5 +56,5 @@ def test_it_needs_nothing_and_offers_extras() -> None:
     required = importlib.metadata.requires("canvas-gym") or []
     assert required and all("extra ==" in requirement for requirement in required)
     extras = set(metadata.get_all("Provides-Extra") or [])
-    assert {"gymnasium", "datasets"} <= extras
+    assert extras == {"gymnasium", "datasets", "trl", "verifiers", "verl", "openrlhf", "skyrl", "ray"}
     assert metadata["Requires-Python"] == ">=3.9" and metadata["License-Expression"] == "MIT"
