@@ -14,20 +14,20 @@ import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall 
 import { isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
 import type { ItemTask } from './remote-items.ts';
 
-/** The actions that a call stands for; what is no list of actions is one that will be rejected. */
-function actionsOf({ name, input }: FunctionCall): unknown[] {
+/** The actions that a call stands for. What is no action becomes one that is rejected, and takes no other call with it. */
+function actionsOf({ name, input }: FunctionCall): object[] {
   if (!TOOL_NAMES.has(name)) return [];
-  const output = toolCallToOutput(name, input);
-  const actions = (output as { actions?: unknown } | null)?.actions;
-  return Array.isArray(actions) ? (actions as unknown[]) : [output];
+  const actions = (toolCallToOutput(name, input) as { actions?: unknown } | null)?.actions;
+  const list: unknown[] = Array.isArray(actions) ? actions : [actions];
+  return list.map((action) => (typeof action === 'object' && action !== null ? action : { type: name }));
 }
 
-/** What is told of each call: the faults of its own actions. */
+/** What is told of each call: the faults of its own actions, and those of the whole turn. */
 function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResponse) {
   let start = 0;
   return calls.map((call) => {
     const end = start + actionsOf(call).length;
-    const faults = observation.errors.filter(({ index = 0 }) => index >= start && index < end);
+    const faults = observation.errors.filter(({ index }) => index === undefined || (index >= start && index < end));
     const texts = TOOL_NAMES.has(call.name) ? faults.map(({ message }) => message) : [`no tool ${call.name}`];
     start = end;
     return { call_id: call.call_id, output: texts.join('\n') || 'ok' };
@@ -36,7 +36,10 @@ function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResp
 
 /** What the model did in a turn: the actions it called, else the text it wrote. */
 function actionOf(response: NemoResponse, calls: readonly FunctionCall[]): unknown {
-  return calls.length > 0 ? { actions: calls.flatMap(actionsOf) } : toModelOutput(lastMessage(response));
+  if (calls.length === 0) return toModelOutput(lastMessage(response));
+  const [only] = calls;
+  if (calls.length === 1 && TOOL_NAMES.has(only!.name)) return toolCallToOutput(only!.name, only!.input);
+  return { actions: calls.flatMap(actionsOf) };
 }
 
 function describe({ observation, info }: StepResponse): string {

@@ -93,6 +93,21 @@ overTransports(
       expect(sum).toBeCloseTo(reward - 0.02, 10);
     });
 
+    test.each([
+      ['text that is no JSON', '{"from_id": '],
+      ['a number', '3'],
+      ['null', 'null'],
+      ['no arguments', ''],
+    ])('a call with arguments that are %s takes no other call with it', async (_, text) => {
+      const calls = SOLUTION.map((action) => callItem(toCall(action).name, toCall(action).input));
+      const bad = { ...callItem('connect', {}), arguments: text };
+      const [, step] = await play(toRow({ task_id: TASK_ID, max_turns: 3 }), [[calls[0]!, bad, ...calls.slice(1)]]);
+      const { info, reward } = step!.json as Stepped;
+      const outputs = info.tool_outputs!.map(({ output }) => output);
+      expect(outputs.map((output) => output === 'ok')).toEqual([true, false, ...calls.slice(1).map(() => true)]);
+      expect(reward).toBeGreaterThan(0.5);
+    });
+
     test('an inline task comes with every row; the cookie does not hold it', async () => {
       const [first, step] = await play(toRow({ task: INLINE }), [[messageItem(ZEBRA)]]);
       expect((step!.json as Stepped).reward).toBeGreaterThan(0.9);
