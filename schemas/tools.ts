@@ -83,10 +83,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of an action; null stands for an optional argument that was left out, as generated functions send it. */
 function toFields(input: Record<string, unknown>): Record<string, unknown> {
-  const given = Object.entries(input).filter(([, value]) => value !== null);
-  return Object.fromEntries(given.map(([name, value]) => [FIELD_NAMES.get(name) ?? name, value]));
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [FIELD_NAMES.get(name) ?? name, value]));
 }
 
 /**

@@ -38,7 +38,6 @@ export function toChunks(json: string): string[] {
  */
 export function streamAnswer(taskId: string, answer: Promise<string>, pingMs = PING_MS): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let ping: NodeJS.Timeout | undefined;
   let isGone = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -46,7 +45,7 @@ export function streamAnswer(taskId: string, answer: Promise<string>, pingMs = P
         if (!isGone) controller.enqueue(encoder.encode(text));
       };
       send(toEvent('task_id', taskId));
-      ping = setInterval(() => {
+      const ping = setInterval(() => {
         send(': ping\n\n');
       }, pingMs);
       const end = (events: string): void => {
@@ -66,7 +65,6 @@ export function streamAnswer(taskId: string, answer: Promise<string>, pingMs = P
     },
     cancel() {
       isGone = true;
-      clearInterval(ping);
     },
   });
 }

@@ -319,6 +319,10 @@ overTransports('ORS episodes', (api) => {
     ['no drawing', 'I cannot draw.'],
     ['nothing', ''],
     ['a drawing that is cut', WHOLE.slice(0, -40)],
+    [
+      'a move, which is for later turns',
+      JSON.stringify({ actions: [...ACTIONS, { type: 'move_shape', id: 'a', x: 100, y: 300 }] }),
+    ],
   ])('an answer in words before any call is a completion: %s', async (_, completion) => {
     const sid = await create(api());
     const { reward: given, finished } = await output(api(), sid, 'answer', { completion });
@@ -511,6 +515,8 @@ describe('ORS with limits', () => {
     let now = 0;
     const api = withOptions({ ors: { max_sessions: 1, now: () => now } });
     const sid = await create(api);
+    await api.post('/delete', {}, json(sid));
+    await api.post('/create', { split: 'train', index: 0 }, json(sid));
     now = 899_000;
     expect((await api.post('/ping', {}, json(sid))).status).toBe(200);
     now += 899_000;

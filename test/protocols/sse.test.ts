@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_SIZE, streamAnswer, toChunks } from '../../server/protocols/sse.ts';
 
-/** As the openreward client reads the data of an event: everything that Python calls white space is taken off its front. */
-const received = (chunk: string): string => chunk.replace(/^[\s\x85]+/, '');
+/** As the openreward client reads the data of an event: as UTF-8, and all that Python calls white space is taken off its front. */
+const received = (chunk: string): string =>
+  new TextDecoder().decode(new TextEncoder().encode(chunk)).replace(/^[\s\x85]+/, '');
 
 describe('parts of an answer', () => {
   const run = { seed: 20_261_130, numRuns: 300 };
@@ -34,7 +35,6 @@ describe('parts of an answer', () => {
         expect(JSON.parse(chunks.map(received).join(''))).toEqual({ text: value });
         for (const chunk of chunks) {
           expect(chunk.length).toBeLessThanOrEqual(CHUNK_SIZE);
-          expect(new TextDecoder().decode(new TextEncoder().encode(chunk))).toBe(chunk);
           expect(chunk).not.toMatch(/[\r\n]/);
         }
       }),
