@@ -7,13 +7,19 @@
  */
 import type { ReportData } from './report/data.ts';
 import { componentsSection, curvesSection } from './report/curves.ts';
-import { comparisonsSection, episodesSection } from './report/drawings.ts';
+import { examplesSection } from './report/drawings.ts';
 import { html } from './report/html.ts';
 import { header, rewardsSection, settingsSection, teacherSection, timesSection } from './report/sections.ts';
 import { STYLE } from './report/style.ts';
 
 /** Nothing may be loaded or run, whatever a label or a log holds. */
 const POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+
+const COMPARED =
+  'Unseen tasks, the first of each family that the teacher drew well enough for its drawing to be kept. The number is the reward under graded.';
+const BEST = 'The unseen tasks on which the last policy earned most, drawn by each trained policy.';
+const WORST =
+  'The unseen tasks on which the last policy earned least, drawn by each trained policy, and what points were lost for.';
 
 export function renderReport(data: ReportData): string {
   const page = html`<!doctype html>
@@ -28,10 +34,10 @@ export function renderReport(data: ReportData): string {
         </style>
       </head>
       <body>
-        ${header(data)} ${rewardsSection(data.evaluation)} ${comparisonsSection(data.comparisons)}
+        ${header(data)} ${rewardsSection(data.evaluation)}
+        ${examplesSection('The same tasks, drawn by each policy', COMPARED, data.comparisons)}
         ${teacherSection(data.teacher)} ${curvesSection(data.curves)} ${componentsSection(data.curves)}
-        ${episodesSection('Best episodes', 'Highest rewards on unseen tasks.', data.best)}
-        ${episodesSection('Worst episodes', 'Lowest rewards on unseen tasks, and what they were lost for.', data.worst)}
+        ${examplesSection('Best episodes', BEST, data.best)} ${examplesSection('Worst episodes', WORST, data.worst)}
         ${timesSection(data.stages)} ${settingsSection(data)}
       </body>
     </html> `;

@@ -25,7 +25,7 @@ import { assertFinite, reinforce, type ReinforceState } from './reinforce.ts';
 import type { Policy } from './rollout.ts';
 import { createSampler } from './sample.ts';
 import { runSft, SFT_START, SftSettings, type SftState } from './sft.ts';
-import { teach, trainingFamilies } from './teach.ts';
+import { DEFAULT_MIN_REWARD, teach, trainingFamilies } from './teach.ts';
 import { trainTokenizer } from './tokenizer.ts';
 import { onlyFinite } from './statistics.ts';
 import { Interrupted, type Workspace } from './workspace.ts';
@@ -63,7 +63,7 @@ export const TeachSettings = z.strictObject({
   samples: Count.default(4).meta({ description: 'Completions it proposes for each', unit: 'completions' }),
   flaw_rate: Share.default(0.25).describe('Share of proposals with a deliberate fault'),
   teacher_reward: Preset.default('graded').describe('Reward preset that judges the proposals'),
-  min_reward: Share.default(0.85).describe('Least reward of a completion that is kept'),
+  min_reward: Share.default(DEFAULT_MIN_REWARD).describe('Least reward of a completion that is kept'),
   keep: Count.default(1).meta({ description: 'Most completions kept of a task', unit: 'completions' }),
 });
 export type TeachSettings = z.output<typeof TeachSettings>;

@@ -32,6 +32,9 @@ export interface TeachOptions {
   keep: number;
 }
 
+/** Least reward of a completion that is kept, where nothing else is said. */
+export const DEFAULT_MIN_REWARD = 0.85;
+
 /** Tasks listed in one request. */
 const PAGE = 250;
 

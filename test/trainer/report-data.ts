@@ -6,7 +6,7 @@ import { applyActions } from '../../server/canvas/apply.ts';
 import { EMPTY_CANVAS } from '../../schemas/canvas.ts';
 import { toSvg } from '../../server/render/svg.ts';
 import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
-import type { Curve, Drawing, EpisodeFacts, ReportData } from '../../trainer/report/data.ts';
+import type { Curve, Drawing, Example, ReportData } from '../../trainer/report/data.ts';
 import { pairedDifference } from '../../trainer/statistics.ts';
 import { taskAt } from '../../server/tasks/suite.ts';
 
@@ -37,47 +37,27 @@ function draw(completion: string): string {
   return toSvg(applyActions(parsed.actions ?? [], start, { action_set: 'core' }).canvas);
 }
 
-function drawings(index: number): { task_id: string; prompt: string; all: Drawing[] } {
-  const task = taskAt({ split: 'test_iid', family: index % 2 === 0 ? 'pipeline' : 'flowchart', level: 2, index });
-  const teacher = createScriptedTeacher(createRng(hash64('report', index)), { flaw_rate: 1 });
-  const [good = '', flawed = '', other = ''] = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, 3);
-  const all = [
-    { policy: 'teacher', svg: draw(good), reward: 0.96 },
-    { policy: 'sft', svg: draw(flawed), reward: 0.61 },
-    { policy: 'rl-150', svg: draw(other), reward: 0.88 },
+function drawing(policy: string, said: string, reward: number): Drawing {
+  const lost = 1 - reward;
+  const missing = 'These are missing: "Payment", "Audit log".';
+  const reasons = [
+    { component: 'node', code: 'missing_nodes', message: missing, lost: lost / 2 },
+    { component: 'edge', code: 'missing_edges', message: 'No arrow goes from "Cart" to "Payment".', lost: lost / 3 },
+    { component: 'align', code: 'not_aligned', message: 'Put "Cart" in one row with another shape.', lost: lost / 9 },
   ];
-  return { task_id: task.task_id, prompt: task.prompt, all };
+  const errors = [{ code: 'unknown_shape', message: 'action 4: no shape has the id "Paymnet"', index: 4 }];
+  return {
+    ...{ policy, svg: draw(said), reward, said, is_cut: reward < 0.2 },
+    ...{ reasons: reward > 0.99 ? [] : reasons, errors: reward < 0.3 ? errors : [] },
+  };
 }
 
-function episode(index: number, reward: number): EpisodeFacts {
-  const { task_id, prompt, all } = drawings(index);
-  const lost = 1 - reward;
-  const reasons =
-    reward > 0.99
-      ? []
-      : [
-          {
-            component: 'node',
-            code: 'missing_nodes',
-            message: 'These are missing: "Payment", "Audit log".',
-            lost: lost / 2,
-          },
-          {
-            component: 'edge',
-            code: 'missing_edges',
-            message: 'No arrow goes from "Cart" to "Payment".',
-            lost: lost / 3,
-          },
-          {
-            component: 'align',
-            code: 'not_aligned',
-            message: 'Put "Cart" in one row or column with another shape.',
-            lost: lost / 9,
-          },
-        ];
-  const errors =
-    reward < 0.3 ? [{ code: 'unknown_shape', message: 'action 4: no shape has the id "Paymnet"', index: 4 }] : [];
-  return { task_id, prompt, policy: 'rl-150', svg: all[2]!.svg, reward, reasons, errors };
+function example(index: number, rewards: Readonly<Record<string, number>>): Example {
+  const task = taskAt({ split: 'test_iid', family: index % 2 === 0 ? 'pipeline' : 'flowchart', level: 2, index });
+  const teacher = createScriptedTeacher(createRng(hash64('report', index)), { flaw_rate: 1 });
+  const answers = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, 3);
+  const drawings = Object.entries(rewards).map(([policy, reward], i) => drawing(policy, answers[i] ?? '', reward));
+  return { task_id: task.task_id, prompt: task.prompt, drawings };
 }
 
 const COMPONENTS = [
@@ -137,6 +117,7 @@ export function reportData(): ReportData {
       mean_reward: 0.871,
       kept_reward: 0.953,
       rejected: { low_reward: 612, duplicate: 203, not_among_best: 1370 },
+      examples: [10, 11, 12].map((index) => example(index, { teacher: 0.999 })),
     },
     curves: [
       curve('sft', 'loss/sft', 600, (share) => towards(4.2, 0.11, 2 * share) + Math.abs(noise(0.12))),
@@ -159,14 +140,12 @@ export function reportData(): ReportData {
         ),
       ),
     ],
-    comparisons: [1, 2, 3].map((index) => {
-      const { task_id, prompt, all } = drawings(index);
-      return { task_id, prompt, drawings: all };
+    comparisons: [1, 2, 3].map((index) => example(index, { teacher: 0.96, sft: 0.61, 'rl-150': 0.88 })),
+    best: [4, 5, 6].map((index, i) => example(index, { sft: 0.72, 'rl-150': 1 - 0.004 * i })),
+    worst: [7, 8, 9].map((index, i) => {
+      const { drawings, ...task } = example(index, { sft: 0.4, 'rl-150': 0.12 * i });
+      return { ...task, drawings: drawings.map((each) => (each.reward === 0 ? { ...each, svg: undefined } : each)) };
     }),
-    best: [4, 5, 6].map((index, i) => episode(index, 1 - 0.004 * i)),
-    worst: [7, 8, 9].map((index, i) =>
-      i === 0 ? { ...episode(index, 0), svg: undefined } : episode(index, 0.12 + 0.1 * i),
-    ),
     settings: {
       seed: 1,
       backend: 'wasm',

@@ -93,7 +93,7 @@ test('the table is that of the evaluation, best-known policy first, and the diff
   expect(evaluation!.tasks).toBe('24 tasks of test_iid, levels 1, 2');
 });
 
-test('pictures: the same tasks by each policy, one of each family; best and worst of the trained policy', async () => {
+test('examples: the same tasks by each policy, one of each family; what the trained policy drew best and worst', async () => {
   const { comparisons, best, worst } = await loadReport(store, client, PLACES, RUN);
   const families = comparisons.map(({ task_id }) => task_id.split('.')[1]);
   expect(new Set(families).size).toBe(families.length);
@@ -103,11 +103,59 @@ test('pictures: the same tasks by each policy, one of each family; best and wors
     expect(drawings[0]!.svg).toMatch(/^<svg /);
   }
   const returns = evaluations[0]!.rewards.graded.toSorted((a, b) => a - b);
-  expect(worst.map(({ reward }) => reward)).toEqual(returns.slice(0, 6));
-  expect(best.map(({ reward }) => reward)).toEqual(returns.slice(-3).reverse());
-  expect(worst[0]).toMatchObject({ reward: 0, policy: 'rl-12' });
-  expect(worst[0]!.svg).toBeUndefined();
-  expect(worst[0]!.reasons.length + worst[0]!.errors.length).toBeGreaterThan(0);
+  for (const { drawings } of [...best, ...worst])
+    expect(drawings.map(({ policy }) => policy)).toEqual(['sft', 'rl-12']);
+  const trained = (examples: typeof best) => examples.map(({ drawings }) => drawings[1]!);
+  expect(trained(worst).map(({ reward }) => reward)).toEqual(returns.slice(0, 6));
+  expect(trained(best).map(({ reward }) => reward)).toEqual(returns.slice(-3).reverse());
+  expect(trained(worst)[0]).toMatchObject({ reward: 0, said: 'I cannot draw that.' });
+  expect(trained(worst)[0]!.svg).toBeUndefined();
+  expect(trained(worst)[0]!.reasons.length + trained(worst)[0]!.errors.length).toBeGreaterThan(0);
+  const shown = [...comparisons, ...best, ...worst].map(({ task_id }) => task_id);
+  expect(new Set(shown).size).toBe(shown.length);
+});
+
+test('what each policy said stands in the report, word for word', async () => {
+  const { comparisons, best, worst } = await loadReport(store, client, PLACES, RUN);
+  for (const { task_id, drawings } of [...comparisons, ...best, ...worst]) {
+    for (const { policy, said, reward } of drawings) {
+      const { trajectories } = evaluations.find((evaluation) => evaluation.policy === policy)!;
+      const played = trajectories.find((trajectory) => trajectory.task_id === task_id)!;
+      expect([said, reward]).toEqual([played.turns[0]!.completion.text, played.episode_return]);
+    }
+  }
+});
+
+test("the teacher's examples are the best of what was kept; where its evaluation has faults, they are not shown first", async () => {
+  const { teacher } = await loadReport(store, client, PLACES, RUN);
+  const kept = store.teacherSamples({ run_id: RUN, accepted: true });
+  const rewards = teacher!.examples.map(({ drawings }) => drawings[0]!.reward!);
+  expect(rewards).toHaveLength(3);
+  expect(rewards[0]).toBe(Math.max(...kept.map(({ reward }) => reward!)));
+  for (const { task_id, drawings } of teacher!.examples) {
+    expect(kept.find((sample) => sample.task_id === task_id)!.completion).toBe(drawings[0]!.said);
+    expect(drawings[0]!.svg).toMatch(/^<svg /);
+  }
+  const flawed = openStore(':memory:');
+  flawed.createRun({ run_id: 'flawed', command: 'evaluate', config: {} });
+  const tasks = await chooseTasks(client, { split: 'test_iid', levels: [1], count: 48 });
+  for (const [policy, flaws] of [
+    ['teacher', 0.6],
+    ['sft', 1],
+  ] as const) {
+    const { trajectories } = await evaluatePolicy(client, policy, scripted(flaws), tasks);
+    const context = { policy_version: policy, optimizer_step: 0, reward: 'graded' } as const;
+    flawed.recordEpisodes(
+      'flawed',
+      'evaluate',
+      trajectories.map((each) => toEpisodeRecord(each, context)),
+    );
+  }
+  const { comparisons } = await loadReport(flawed, client, PLACES);
+  flawed.close();
+  const shown = comparisons.map(({ drawings }) => drawings[0]!);
+  expect(shown.map(({ policy }) => policy)).toEqual(comparisons.map(() => 'teacher'));
+  expect(shown.filter(({ reward }) => reward! < 0.85)).toEqual([]);
 });
 
 test('teacher, curves and times come from the log', async () => {

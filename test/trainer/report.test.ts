@@ -78,7 +78,8 @@ test('pictures are the SVG documents that were given', () => {
 
 test('what a model or a log says stays text', () => {
   const attack = `</p><script>alert(1)</script><img src=x onerror=alert(1)> "&'`;
-  const episode = { ...DATA.worst[1]!, prompt: attack, task_id: attack, policy: attack };
+  const reasons = [{ component: attack, code: attack, message: attack, lost: 1 }];
+  const answer = { ...DATA.worst[1]!.drawings[1]!, policy: attack, said: attack, reasons };
   const hostile: ReportData = {
     ...DATA,
     run: { ...DATA.run, run_id: attack, command: attack, git_commit: attack },
@@ -86,13 +87,62 @@ test('what a model or a log says stays text', () => {
     repeat: [attack],
     stages: [{ stage: attack, seconds: 1 }],
     curves: [{ stage: attack, name: attack, points: DATA.curves[0]!.points }],
-    worst: [{ ...episode, reasons: [{ component: attack, code: attack, message: attack, lost: 1 }] }],
+    worst: [{ prompt: attack, task_id: attack, drawings: [answer] }],
   };
   const document = parsePage(renderReport(hostile));
   expect(elements(document, 'script')).toEqual([]);
   expect(elements(document, 'img').filter((image) => image.hasAttribute('onerror'))).toEqual([]);
   expect(texts(document, 'h1')).toEqual([attack]);
-  expect(texts(document, 'pre')).toEqual([attack]);
+  expect(texts(document, 'pre').slice(-2)).toEqual([attack, attack]);
+});
+
+test('each answer stands with its picture, reward, reasons once, and what was said, to unfold', () => {
+  const all = [...DATA.comparisons, ...DATA.teacher!.examples, ...DATA.best, ...DATA.worst].flatMap(
+    ({ drawings }) => drawings,
+  );
+  const figures = elements(parsePage(renderReport(DATA)), 'figure').filter(
+    (each) => each.getAttribute('class') === 'drawing',
+  );
+  expect(figures).toHaveLength(all.length);
+  figures.forEach((figure, i) => {
+    const { said, reward, reasons, errors } = all[i]!;
+    const [block] = Array.from(figure.getElementsByTagName('details'));
+    expect(block!.hasAttribute('open')).toBe(false);
+    expect(block!.getElementsByTagName('pre')[0]!.textContent).toBe(said);
+    const caption = figure.getElementsByTagName('figcaption')[0]!;
+    expect(caption.getElementsByTagName('b')[0]!.textContent).toBe(reward!.toFixed(2));
+    for (const { message } of [...reasons, ...errors]) expect(figure.textContent!.split(message)).toHaveLength(2);
+  });
+});
+
+test('an error that a reason speaks of is said once; another one is said too', () => {
+  const [spoken, other] = ['id is empty', 'no such shape'].map((message) => ({ code: 'bad', message }));
+  const reasons = [
+    { component: 'schema', code: 'refused_actions', message: `1 of 2 actions: ${spoken!.message}`, lost: 0.5 },
+  ];
+  const answer = { ...DATA.worst[1]!.drawings[1]!, reasons, errors: [spoken!, other!] };
+  const page = renderReport({ ...BARE, worst: [{ task_id: 'x', prompt: 'x', drawings: [answer] }] });
+  expect(texts(parsePage(page), 'li')).toEqual([
+    `schema −0.50 1 of 2 actions: ${spoken!.message}`,
+    `bad ${other!.message}`,
+  ]);
+});
+
+test.each([
+  ['control characters', 'a\u0000b\u001bc', 'a\\u0000b\\u001bc'],
+  ['halves of a pair', 'x\ud800y', 'x\\ud800y'],
+  ['other scripts and line ends', 'é 数据\n🙂', 'é 数据\n🙂'],
+])('what was said may hold %s', (_, said, shown) => {
+  const answer = { ...DATA.worst[1]!.drawings[1]!, said };
+  const document = parsePage(renderReport({ ...BARE, worst: [{ task_id: 'x', prompt: 'x', drawings: [answer] }] }));
+  expect(elements(document, 'pre')[0]!.textContent).toBe(shown);
+});
+
+test('a long answer is shown by its beginning, with its length', () => {
+  const answer = { ...DATA.worst[1]!.drawings[1]!, said: 'x'.repeat(50_000) };
+  const page = renderReport({ ...BARE, worst: [{ task_id: 'x', prompt: 'x', drawings: [answer] }] });
+  expect(page).toContain('50000 characters');
+  expect(page.length).toBeLessThan(40_000);
 });
 
 test('a run that has only begun gives a report without figures', () => {

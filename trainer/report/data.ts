@@ -12,11 +12,11 @@ export interface ReportData {
   teacher?: TeacherFacts | undefined;
   /** Metrics by stage and name. */
   curves: readonly Curve[];
-  /** The same tasks drawn by each policy. */
-  comparisons: readonly Comparison[];
-  /** Highest return first, then lowest return first. */
-  best: readonly EpisodeFacts[];
-  worst: readonly EpisodeFacts[];
+  /** Tasks chosen by order, drawn by each policy; none of them is among the best or worst. */
+  comparisons: readonly Example[];
+  /** Tasks that the trained policy drew best, highest return first, and worst, lowest first; beside it what it began as. */
+  best: readonly Example[];
+  worst: readonly Example[];
   /** Resolved settings, secrets left out. */
   settings: Readonly<Record<string, unknown>>;
   /** Shell commands that repeat the run, one a line. */
@@ -50,6 +50,8 @@ export interface TeacherFacts {
   kept_reward: number;
   /** Proposals that were not kept, by reason. */
   rejected: Readonly<Record<string, number>>;
+  /** The best of what was kept, each of another family. */
+  examples: readonly Example[];
 }
 
 export interface Curve {
@@ -58,22 +60,23 @@ export interface Curve {
   points: readonly MetricPoint[];
 }
 
+/** One answer to a task. */
 export interface Drawing {
   policy: string;
   /** The picture as an SVG document; absent where none could be drawn. */
   svg?: string | undefined;
   reward: number | null;
+  /** What the policy said, exactly. */
+  said: string;
+  /** Whether what it said was cut at its longest length. */
+  is_cut: boolean;
+  reasons: readonly Reason[];
+  errors: readonly ActionError[];
 }
 
-export interface Comparison {
+/** A task with the answers of one or more policies to it. */
+export interface Example {
   task_id: string;
   prompt: string;
   drawings: readonly Drawing[];
-}
-
-export interface EpisodeFacts extends Drawing {
-  task_id: string | null;
-  prompt: string;
-  reasons: readonly Reason[];
-  errors: readonly ActionError[];
 }

@@ -1,35 +1,75 @@
 /**
- * Pictures: the same tasks drawn by every policy, and the best and worst episodes with the reasons of their rewards. A
+ * Examples: a task, and side by side what each policy drew, what it earned, why it lost points, and what it said. A
  * picture is an image with its SVG inside, so that nothing in it can run or reach out.
  */
-import type { Comparison, Drawing, EpisodeFacts } from './data.ts';
+import type { Drawing, Example } from './data.ts';
 import { fixed, html, policyName, type Html } from './html.ts';
 
-/** Reasons shown of an episode, the largest losses first. */
+/** Reasons shown of a drawing, the largest losses first. */
 const MOST_REASONS = 4;
 const LONGEST_PROMPT = 420;
+/** Characters shown of what a policy said. */
+const LONGEST_SAID = 6000;
 
-export function comparisonsSection(comparisons: readonly Comparison[]): Html {
-  if (comparisons.length === 0) return html``;
-  const rows = comparisons.map(
-    ({ task_id, prompt, drawings }) =>
-      html`<article class="task">
-        <p class="prompt"><code>${task_id}</code> ${shortened(prompt)}</p>
-        <div class="strip">${drawings.map(drawingFigure)}</div>
-      </article>`,
-  );
+export function examplesSection(title: string, lead: string, examples: readonly Example[]): Html {
+  if (examples.length === 0) return html``;
   return html`<section>
-    <h2>The same tasks, drawn by each policy</h2>
-    <p class="lead">Unseen tasks; the number is the reward under graded.</p>
-    ${rows}
+    <h2>${title}</h2>
+    <p class="lead">${lead}</p>
+    ${examples.map(exampleCard)}
   </section>`;
 }
 
-function drawingFigure({ policy, svg, reward }: Drawing): Html {
+function exampleCard({ task_id, prompt, drawings }: Example): Html {
+  return html`<article class="task">
+    <p class="prompt"><code>${task_id}</code> ${shortened(prompt)}</p>
+    <div class="strip">${drawings.map(drawingFigure)}</div>
+  </article>`;
+}
+
+/** Examples of a single policy, side by side. */
+export function gallery(examples: readonly Example[]): Html {
+  if (examples.length === 0) return html``;
+  const cards = examples.map(
+    ({ task_id, prompt, drawings }) =>
+      html`<article class="task">
+        <p class="prompt"><code>${task_id}</code> ${shortened(prompt)}</p>
+        ${drawings.map(drawingFigure)}
+      </article>`,
+  );
+  return html`<div class="strip">${cards}</div>`;
+}
+
+function drawingFigure(drawing: Drawing): Html {
+  const { policy, svg, reward } = drawing;
   return html`<figure class="drawing">
     ${picture(svg, `drawn by ${policyName(policy)}`)}
     <figcaption>${policyName(policy)} <b class="${gradeOf(reward)}">${fixed(reward, 2)}</b></figcaption>
+    ${lossList(drawing)} ${saidBlock(drawing)}
   </figure>`;
+}
+
+/** Why points were lost; then the errors that no reason speaks of. */
+function lossList({ reasons, errors }: Drawing): Html {
+  const lost = [...reasons].sort((a, b) => b.lost - a.lost).slice(0, MOST_REASONS);
+  const unsaid = errors.filter(({ message }) => !reasons.some((reason) => reason.message.includes(message)));
+  const rows = [
+    ...lost.map((reason) => html`<li><b>${reason.component} −${fixed(reason.lost, 2)}</b> ${reason.message}</li>`),
+    ...unsaid.slice(0, 2).map(({ code, message }) => html`<li><b>${code}</b> ${message}</li>`),
+  ];
+  if (rows.length === 0) return html``;
+  return html`<ul>
+    ${rows}
+  </ul>`;
+}
+
+function saidBlock({ said, is_cut }: Drawing): Html {
+  const note = is_cut ? ', cut at the longest length' : '';
+  const shown = said.length <= LONGEST_SAID ? said : `${said.slice(0, LONGEST_SAID)} …`;
+  return html`<details class="said">
+    <summary>what it said: ${said.length} characters${note}</summary>
+    <pre>${shown}</pre>
+  </details>`;
 }
 
 function picture(svg: string | undefined, alt: string): Html {
@@ -45,36 +85,4 @@ function gradeOf(reward: number | null): string {
 
 function shortened(prompt: string): string {
   return prompt.length <= LONGEST_PROMPT ? prompt : `${prompt.slice(0, LONGEST_PROMPT).trimEnd()} …`;
-}
-
-export function episodesSection(title: string, lead: string, episodes: readonly EpisodeFacts[]): Html {
-  if (episodes.length === 0) return html``;
-  return html`<section>
-    <h2>${title}</h2>
-    <p class="lead">${lead}</p>
-    <div class="episodes">${episodes.map(episodeCard)}</div>
-  </section>`;
-}
-
-function episodeCard(episode: EpisodeFacts): Html {
-  const { policy, reward, task_id, prompt, reasons, errors } = episode;
-  const lost = [...reasons].sort((a, b) => b.lost - a.lost).slice(0, MOST_REASONS);
-  const list = [
-    ...lost.map((reason) => html`<li><b>${reason.component} −${fixed(reason.lost, 2)}</b> ${reason.message}</li>`),
-    ...errors.slice(0, 2).map(({ code, message }) => html`<li><b>${code}</b> ${message}</li>`),
-  ];
-  return html`<article class="episode">
-    ${picture(episode.svg, `drawn by ${policyName(policy)}`)}
-    <p class="prompt">
-      <b class="${gradeOf(reward)}">${fixed(reward, 2)}</b> ${policyName(policy)}
-      ${task_id === null ? html`` : html`<code>${task_id}</code>`} ${shortened(prompt)}
-    </p>
-    ${
-      list.length > 0
-        ? html`<ul>
-            ${list}
-          </ul>`
-        : html`<p class="lead">No point was lost.</p>`
-    }
-  </article>`;
 }

@@ -16,8 +16,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** What no page can hold: control characters other than tab and line ends, halves of a surrogate pair. */
+const UNPRINTABLE = /(?![\t\n\r])\p{Cc}|\p{Surrogate}|[\ufffe\uffff]/gu;
+
+/** Text as it stands in a page; what it cannot hold stands there as its escape, `\u0000`. */
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+  const printable = text.replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return printable.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }
 
 /** A template whose texts are escaped and whose Html parts are not: html`<p>${text}</p>`. */

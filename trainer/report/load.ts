@@ -7,17 +7,20 @@
  * the metric `time/stage_s` also appears in the table of times.
  */
 import type { Client } from '../../clients/ts/index.ts';
-import type { Episode, Run, Step, Store } from '../../clients/store/index.ts';
+import type { Episode, Run, Step, Store, TeacherSample } from '../../clients/store/index.ts';
 import { PRESETS, type Components, type Preset } from '../../schemas/reward.ts';
 import { hasNoErrors, isValidJson, PLAYED_PRESET, type EvaluationRow } from '../evaluate.ts';
 import { scoreCompletions } from '../score.ts';
 import type { Places } from '../shell.ts';
+import { DEFAULT_MIN_REWARD } from '../teach.ts';
 import { mean, pairedDifference, standardError } from '../statistics.ts';
-import type { Comparison, Curve, Drawing, EpisodeFacts, EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
+import type { Curve, Drawing, EvaluationFacts, Example, ReportData, TeacherFacts } from './data.ts';
 import { repeatCommands } from './repeat.ts';
 
 const COMPARISONS = 6;
-const EPISODES = 6;
+const BEST = 3;
+const WORST = 6;
+const KEPT = 3;
 const STAGES = ['teach', 'sft', 'reinforce', 'evaluate'];
 
 /** An evaluation episode with its last step, which holds the final canvas. */
@@ -36,23 +39,20 @@ interface PolicyEpisodes {
 export async function loadReport(store: Store, client: Client, places: Places, run_id?: string): Promise<ReportData> {
   const run = store.getRun(run_id);
   const policies = readPolicies(store, run.run_id);
-  const last = policies.at(-1)?.played ?? [];
-  const byReturn = [...last].sort((a, b) => returnOf(b) - returnOf(a));
+  const { best, worst } = chooseExtremes(policies);
+  const trained = policies.filter(({ policy }) => policy !== 'teacher');
+  const compared = chooseComparisons(policies, [...best, ...worst], run.config['min_reward']);
+  const draw = (tasks: readonly string[], by: readonly PolicyEpisodes[]): Promise<Example[]> =>
+    Promise.all(tasks.map((task_id) => toExample(client, task_id, by)));
   return {
     run: toFacts(run),
     stages: readTimes(store, run.run_id),
     evaluation: policies.length === 0 ? undefined : await toEvaluation(client, policies),
-    teacher: readTeacher(store, run.run_id),
+    teacher: await readTeacher(store, client, run.run_id),
     curves: readCurves(store, run.run_id),
-    comparisons: await toComparisons(client, policies),
-    best: await Promise.all(byReturn.slice(0, EPISODES / 2).map((played) => toEpisodeFacts(client, played))),
-    worst: await Promise.all(
-      byReturn
-        .slice(EPISODES / 2)
-        .reverse()
-        .slice(0, EPISODES)
-        .map((played) => toEpisodeFacts(client, played)),
-    ),
+    comparisons: await draw(compared, policies),
+    best: await draw(best, trained.length > 0 ? trained : policies),
+    worst: await draw(worst, trained.length > 0 ? trained : policies),
     settings: run.config,
     repeat: repeatCommands(run, places),
   };
@@ -72,7 +72,7 @@ function readTimes(store: Store, run_id: string): ReportData['stages'] {
   return STAGES.flatMap((stage) => times.find((time) => time.stage === stage) ?? []);
 }
 
-function readTeacher(store: Store, run_id: string): TeacherFacts | undefined {
+async function readTeacher(store: Store, client: Client, run_id: string): Promise<TeacherFacts | undefined> {
   const rows = store.query(
     `SELECT accepted, reject_reason, count(*) AS samples, coalesce(sum(reward), 0) AS reward
      FROM teacher_samples WHERE run_id = ? GROUP BY accepted, reject_reason ORDER BY reject_reason`,
@@ -90,7 +90,35 @@ function readTeacher(store: Store, run_id: string): TeacherFacts | undefined {
     rejected: Object.fromEntries(
       rows.flatMap(({ reject_reason, samples }) => (reject_reason === null ? [] : [[reject_reason, samples]])),
     ),
+    examples: await Promise.all(bestKept(store, run_id).map((sample) => toTeacherExample(client, sample))),
   };
+}
+
+/** The kept samples of highest reward, one of each family. */
+function bestKept(store: Store, run_id: string): TeacherSample[] {
+  const best = new Map<string | undefined, TeacherSample>();
+  for (let after = 0; ;) {
+    const page = store.teacherSamples({ run_id, accepted: true, after });
+    for (const sample of page) {
+      const family = familyOf(sample.task_id);
+      if ((best.get(family)?.reward ?? -1) < (sample.reward ?? 0)) best.set(family, sample);
+    }
+    const end = page.at(-1);
+    if (end === undefined) break;
+    after = end.sample_id;
+  }
+  return [...best.values()].sort((a, b) => (b.reward ?? 0) - (a.reward ?? 0)).slice(0, KEPT);
+}
+
+function familyOf(task_id: string): string | undefined {
+  return task_id.split('.')[1];
+}
+
+async function toTeacherExample(client: Client, sample: TeacherSample): Promise<Example> {
+  const { task_id, prompt, completion: said, reward, errors } = sample;
+  const picture = await client.render({ completion: said, format: 'svg' });
+  const drawing = { policy: 'teacher', svg: await picture.text(), reward, said, is_cut: false, reasons: [], errors };
+  return { task_id, prompt, drawings: [drawing] };
 }
 
 /** Evaluation episodes by policy: the teacher, SFT, then trained policies by the steps they were trained for. */
@@ -185,33 +213,49 @@ function describeTasks(played: readonly Played[]): string {
   return `${played.length} tasks of ${splits}${where}`;
 }
 
-/** The first task of each family that every policy played: chosen by order, never by result. */
-async function toComparisons(client: Client, policies: readonly PolicyEpisodes[]): Promise<Comparison[]> {
-  const families = new Map<string | null, Played[]>();
-  for (const first of policies[0]?.played ?? []) {
-    const { task_id, family } = first.episode;
-    const all = policies.flatMap(({ played }) => played.find(({ episode }) => episode.task_id === task_id) ?? []);
-    if (all.length === policies.length && !families.has(family)) families.set(family, all);
-  }
-  const chosen = [...families.values()].slice(0, COMPARISONS);
-  return Promise.all(
-    chosen.map(async (all) => ({
-      task_id: all[0]!.episode.task_id,
-      prompt: all[0]!.episode.prompt,
-      drawings: await Promise.all(all.map((played) => toDrawing(client, played))),
-    })),
+/** The tasks that the last policy drew best and worst, in that order; no task is in both. */
+function chooseExtremes(policies: readonly PolicyEpisodes[]): { best: string[]; worst: string[] } {
+  const last = policies.at(-1)?.played ?? [];
+  const byReturn = [...last].sort((a, b) => returnOf(b) - returnOf(a)).map(({ episode }) => episode.task_id);
+  return { best: byReturn.slice(0, BEST), worst: byReturn.slice(BEST).reverse().slice(0, WORST) };
+}
+
+/**
+ * Of each family the first task that every policy played and that is not shown already: chosen by order, never by what a
+ * trained policy made of it. The teacher draws with deliberate faults; tasks go first on which its drawing is one that
+ * would have been kept for SFT.
+ */
+function chooseComparisons(
+  policies: readonly PolicyEpisodes[],
+  shown: readonly string[],
+  minReward: unknown,
+): string[] {
+  const [first, ...others] = policies.map(({ policy, played }) => ({ policy, played }));
+  const least = typeof minReward === 'number' ? minReward : DEFAULT_MIN_REWARD;
+  const isGood = (played: Played): boolean => first?.policy !== 'teacher' || returnOf(played) >= least;
+  const isPlayedByAll = ({ episode }: Played): boolean =>
+    others.every(({ played }) => played.some((other) => other.episode.task_id === episode.task_id));
+  const candidates = (first?.played ?? []).filter(
+    (played) => !shown.includes(played.episode.task_id) && isPlayedByAll(played),
   );
+  const families = new Map<string | null, Played>();
+  for (const played of [...candidates.filter(isGood), ...candidates]) {
+    if (!families.has(played.episode.family)) families.set(played.episode.family, played);
+  }
+  return [...families.values()].slice(0, COMPARISONS).map(({ episode }) => episode.task_id);
+}
+
+async function toExample(client: Client, task_id: string, policies: readonly PolicyEpisodes[]): Promise<Example> {
+  const all = policies.flatMap(({ played }) => played.find(({ episode }) => episode.task_id === task_id) ?? []);
+  const drawings = await Promise.all(all.map((played) => toDrawing(client, played)));
+  return { task_id, prompt: all[0]!.episode.prompt, drawings };
 }
 
 async function toDrawing(client: Client, { episode, step }: Played): Promise<Drawing> {
-  const drawing = { policy: episode.policy_version, reward: episode.episode_return };
+  const { reasons, errors, action: said, finish_reason } = step;
+  const { policy_version: policy, episode_return: reward } = episode;
+  const drawing = { policy, reward, said, is_cut: finish_reason === 'length', reasons, errors };
   if (step.canvas.shapes.length === 0) return drawing;
   const picture = await client.render({ canvas: step.canvas, format: 'svg' });
   return { ...drawing, svg: await picture.text() };
-}
-
-async function toEpisodeFacts(client: Client, played: Played): Promise<EpisodeFacts> {
-  const { task_id, prompt } = played.episode;
-  const { reasons, errors } = played.step;
-  return { ...(await toDrawing(client, played)), task_id, prompt, reasons, errors };
 }

@@ -4,6 +4,7 @@ import { PRESETS, type Preset } from '../../schemas/reward.ts';
 import type { EvaluationRow } from '../evaluate.ts';
 import { toDuration } from '../progress.ts';
 import type { EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
+import { gallery } from './drawings.ts';
 import { duration, fixed, html, percent, policyName, signed, time, type Html } from './html.ts';
 import { toVerdict } from './verdict.ts';
 
@@ -97,7 +98,7 @@ function differenceRow({ from, to, by_preset }: NonNullable<EvaluationFacts['dif
 
 export function teacherSection(teacher: TeacherFacts | undefined): Html {
   if (!teacher) return html``;
-  const { proposed, kept, mean_reward, kept_reward, rejected } = teacher;
+  const { proposed, kept, mean_reward, kept_reward, rejected, examples } = teacher;
   const reasons = Object.entries(rejected).sort(([, a], [, b]) => b - a);
   const why = reasons.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ');
   return html`<section>
@@ -107,6 +108,8 @@ export function teacherSection(teacher: TeacherFacts | undefined): Html {
       ${tile(fixed(mean_reward), 'mean reward of all')} ${tile(fixed(kept_reward), 'mean reward of those kept')}
     </dl>
     ${why === '' ? html`` : html`<p class="lead">Not kept: ${why}.</p>`}
+    ${examples.length === 0 ? html`` : html`<p class="lead">The best of what was kept, which SFT learns from:</p>`}
+    ${gallery(examples)}
   </section>`;
 }
 

@@ -78,14 +78,14 @@ ${[1, 2, 3, 4, 5, 6]
 .components li { display: grid; grid-template-columns: 1fr 44px 170px 44px; align-items: center; justify-items: end; font-variant-numeric: tabular-nums; break-inside: avoid; }
 .components code { justify-self: start; } .components span { color: var(--soft); } .spark { display: block; width: 160px; height: 28px; }
 details { margin-top: 18px; } summary { cursor: pointer; color: var(--soft); }
-.task, .episode { padding: 14px 16px; margin: 0 0 16px; background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
+.task { padding: 14px 16px; margin: 0 0 16px; background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
 .strip { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 14px; }
 .prompt { font-size: 14px; overflow-wrap: anywhere; } .prompt code { color: var(--soft); font-size: 12px; }
 .drawing figcaption { margin-top: 6px; text-align: center; font-size: 14px; }
 img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-down; background: #fff; border: 1px solid var(--rule); border-radius: 6px; }
 .nothing { display: grid; place-items: center; color: #5a6778; }
-.episodes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 16px; }
-.episode { margin: 0; } .episode .prompt { margin: 10px 0 6px; } .episode ul { margin: 0; padding-left: 18px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; } .episode li b { color: var(--ink); }
+.drawing ul { margin: 6px 0 0; padding-left: 18px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; } .drawing li b { color: var(--ink); }
+.said { margin-top: 8px; font-size: 13px; } .said pre { max-height: 260px; margin: 6px 0 0; padding: 8px 10px; overflow: auto; font-size: 12px; overflow-wrap: anywhere; background: var(--paper); }
 .settings { columns: 2 320px; column-gap: 28px; }
 .settings div { display: flex; justify-content: space-between; gap: 16px; padding: 4px 0; border-bottom: 1px solid var(--rule); break-inside: avoid; }
 .settings dt { color: var(--soft); } .settings dd { overflow-wrap: anywhere; text-align: right; }
@@ -97,11 +97,11 @@ img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-do
   .verdict { border: 1px solid currentColor; }
   th, td { padding: 5px 6px; }
   .charts { grid-template-columns: 1fr 1fr; gap: 12px 20px; }
-  .strip, .episodes { grid-template-columns: 1fr 1fr 1fr; gap: 10px; }
+  .strip { grid-template-columns: repeat(auto-fit, minmax(30%, 1fr)); gap: 10px; }
   .components { grid-template-columns: 1fr 1fr; gap: 2px 24px; }
   .components li { grid-template-columns: 1fr 34px 110px 34px; } .spark { width: 104px; height: 18px; }
   img, .nothing { height: 140px; }
-  .episode, .task { padding: 10px; }
-  .prompt, .episode ul { font-size: 8.5pt; }
+  .task { padding: 10px; break-inside: auto; }
+  .prompt, .drawing ul { font-size: 8.5pt; }
 }
 `;
