@@ -65,12 +65,17 @@ export function directionFaults(path: string, source: string): string[] {
 
 const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier);
 
+/** Packages that only the sources need, where a checkout has them, and who loads them. */
+const SOURCE_ONLY: Readonly<Record<string, readonly string[]>> = { 'server/loader.ts': ['tsx'] };
+
 /** Packages that `path` imports although package.json does not list them as dependencies, so that an installed copy lacks them. */
 export function packageFaults(path: string, source: string, dependencies: readonly string[]): string[] {
   return moduleReferences(source).flatMap(({ specifier, typeOnly }) => {
     if (specifier.startsWith('.') || isBuiltin(specifier) || typeOnly) return [];
     const name = /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
-    return dependencies.includes(name) ? [] : [`${path}: ${name} is not in the dependencies of package.json`];
+    return dependencies.includes(name) || SOURCE_ONLY[path]?.includes(name) === true
+      ? []
+      : [`${path}: ${name} is not in the dependencies of package.json`];
   });
 }
 
