@@ -17,11 +17,11 @@ import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
+import { nemoGymHandlers } from './protocols/nemo-gym.ts';
 import { openEnvHandlers } from './protocols/openenv.ts';
+import { orsHandlers, type OrsOptions } from './protocols/ors.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward.ts';
 import type { SharedSessions } from './protocols/shared-sessions.ts';
-import { nemoGymHandlers } from './protocols/nemo-gym.ts';
-import { orsHandlers, type OrsOptions } from './protocols/ors.ts';
 import { listTools } from './protocols/tool-list.ts';
 import { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
@@ -188,8 +188,8 @@ export function createHandlers(context: Context): Handlers {
         ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })
         : rootIndex(),
     ...nemoGymHandlers(context),
-    ...orsHandlers(context),
     ...openEnvHandlers(context),
+    ...orsHandlers(context),
     ...remoteRewardHandlers(context),
   };
 }
