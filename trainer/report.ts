@@ -15,8 +15,13 @@ import { STYLE } from './report/style.ts';
 /** Nothing may be loaded or run, whatever a label or a log holds. */
 const POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-const COMPARED =
-  'Unseen tasks, the first of each family that the teacher drew well enough for its drawing to be kept. The number is the reward under graded.';
+/** What the tasks that all policies drew are; the teacher draws with deliberate faults, so its part is said. */
+function comparedLead({ comparisons }: ReportData): string {
+  const hasTeacher = comparisons.some(({ drawings }) => drawings.some(({ policy }) => policy === 'teacher'));
+  const choice = hasTeacher ? ', where possible one whose drawing by the teacher would have been kept for SFT' : '';
+  return `Unseen tasks, one of each family${choice}. The number is the reward under graded.`;
+}
+
 const BEST = 'The unseen tasks on which the last policy earned most, drawn by each trained policy.';
 const WORST =
   'The unseen tasks on which the last policy earned least, drawn by each trained policy, and what points were lost for.';
@@ -35,7 +40,7 @@ export function renderReport(data: ReportData): string {
       </head>
       <body>
         ${header(data)} ${rewardsSection(data.evaluation)}
-        ${examplesSection('The same tasks, drawn by each policy', COMPARED, data.comparisons)}
+        ${examplesSection('The same tasks, drawn by each policy', comparedLead(data), data.comparisons)}
         ${teacherSection(data.teacher)} ${curvesSection(data.curves)} ${componentsSection(data.curves)}
         ${examplesSection('Best episodes', BEST, data.best)} ${examplesSection('Worst episodes', WORST, data.worst)}
         ${timesSection(data.stages)} ${settingsSection(data)}

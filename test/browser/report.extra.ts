@@ -22,6 +22,7 @@ test('the report of a quickstart stands alone', async () => {
     expect(page.errors).toEqual([]);
     for (const policy of ['teacher', 'sft', 'reinforce']) expect(page.dom).toContain(policy);
     expect(page.dom.match(/<svg/g)?.length).toBeGreaterThan(3);
+    expect(page.dom.match(/<details class="said">/g)?.length).toBeGreaterThan(6);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

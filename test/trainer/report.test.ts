@@ -111,8 +111,20 @@ test('each answer stands with its picture, reward, reasons once, and what was sa
     expect(block!.getElementsByTagName('pre')[0]!.textContent).toBe(said);
     const caption = figure.getElementsByTagName('figcaption')[0]!;
     expect(caption.getElementsByTagName('b')[0]!.textContent).toBe(reward!.toFixed(2));
-    for (const { message } of [...reasons, ...errors]) expect(figure.textContent!.split(message)).toHaveLength(2);
+    const large = reasons.filter(({ lost }) => lost.toFixed(2) !== '0.00');
+    for (const { message } of [...large, ...errors]) expect(figure.textContent!.split(message)).toHaveLength(2);
   });
+});
+
+test('a loss that would read 0.00 is no reason', () => {
+  const reason = { component: 'aspect', code: 'too_elongated', message: 'thin' };
+  const reasons = [
+    { ...reason, lost: 0.0049 },
+    { ...reason, message: 'thick', lost: 0.0051 },
+  ];
+  const answer = { ...DATA.worst[1]!.drawings[1]!, reasons, errors: [] };
+  const page = renderReport({ ...BARE, worst: [{ task_id: 'x', prompt: 'x', drawings: [answer] }] });
+  expect(texts(parsePage(page), 'li')).toEqual(['aspect −0.01 thick']);
 });
 
 test('an error that a reason speaks of is said once; another one is said too', () => {

@@ -5,8 +5,9 @@
 import type { Drawing, Example } from './data.ts';
 import { fixed, html, policyName, type Html } from './html.ts';
 
-/** Reasons shown of a drawing, the largest losses first. */
+/** Reasons shown of a drawing, the largest losses first; one that would read −0.00 is none. */
 const MOST_REASONS = 4;
+const LEAST_LOST = 0.005;
 const LONGEST_PROMPT = 420;
 /** Characters shown of what a policy said. */
 const LONGEST_SAID = 6000;
@@ -51,10 +52,11 @@ function drawingFigure(drawing: Drawing): Html {
 
 /** Why points were lost; then the errors that no reason speaks of. */
 function lossList({ reasons, errors }: Drawing): Html {
-  const lost = [...reasons].sort((a, b) => b.lost - a.lost).slice(0, MOST_REASONS);
+  const large = reasons.filter(({ lost }) => lost >= LEAST_LOST);
+  const shown = large.sort((a, b) => b.lost - a.lost).slice(0, MOST_REASONS);
   const unsaid = errors.filter(({ message }) => !reasons.some((reason) => reason.message.includes(message)));
   const rows = [
-    ...lost.map((reason) => html`<li><b>${reason.component} −${fixed(reason.lost, 2)}</b> ${reason.message}</li>`),
+    ...shown.map((reason) => html`<li><b>${reason.component} −${fixed(reason.lost, 2)}</b> ${reason.message}</li>`),
     ...unsaid.slice(0, 2).map(({ code, message }) => html`<li><b>${code}</b> ${message}</li>`),
   ];
   if (rows.length === 0) return html``;
