@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ROUTES, ROUTE_IDS, type Route, type RouteId } from '../schemas/routes.ts';
+import { createBatch } from './batch.ts';
 import type { Dispatcher, Reply } from './dispatch.ts';
 
 const POST_ROUTES: ReadonlyMap<string, RouteId> = new Map(
@@ -41,21 +42,10 @@ function send(response: ServerResponse, { status, headers, body }: Reply): void 
   response.end(body);
 }
 
-/** Runs what was added during a turn of the event loop at its end, in order. */
-function createBatch(): (run: () => void) => void {
-  let waiting: (() => void)[] = [];
-  const runAll = (): void => {
-    const now = waiting;
-    waiting = [];
-    for (const run of now) run();
-  };
-  return (run) => {
-    if (waiting.push(run) === 1) setImmediate(runAll);
-  };
-}
-
 export function createNodeListener(dispatcher: Dispatcher, fallback: RequestListener): RequestListener {
-  const atEndOfTurn = createBatch();
+  const atEndOfTurn = createBatch<() => void>((runs) => {
+    for (const run of runs) run();
+  });
   return (request, response) => {
     const id = request.method === 'POST' ? POST_ROUTES.get(request.url ?? '') : undefined;
     if (id === undefined || !hasPlainBody(request, dispatcher.limitOf(id))) {

@@ -147,8 +147,9 @@ function refuse(error: ApiError): { reply: string; ends: boolean } {
 }
 
 function parseMessage(bytes: Uint8Array): Message | { unknown: unknown } {
-  const { type = '', ...rest } = parseBody(bytes, false);
-  return isFrameType(type) ? validate(FRAMES[type], { type, ...rest }, 'frame') : { unknown: type };
+  const message = parseBody(bytes, false);
+  const { type } = message;
+  return isFrameType(type) ? validate(FRAMES[type], message, 'frame') : { unknown: type ?? '' };
 }
 
 function refuseType(type: unknown): string {

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { createBatch } from '../batch.ts';
 import type { Context } from '../handlers.ts';
 import { isRunning, NO_EPISODE, type EnvSession } from './env-session.ts';
 import { answerFrame, errorFrame, type FrameAnswer } from './openenv-frames.ts';
@@ -109,7 +110,13 @@ const SESSION_GONE: FrameAnswer = {
   ends: true,
 };
 
-async function answerShared(seat: Seat, frame: Uint8Array, context: SocketContext): Promise<void> {
+/** @param done Called when a frame has been answered. */
+async function answerShared(
+  seat: Seat,
+  frame: Uint8Array,
+  context: SocketContext,
+  done: (seat: Seat) => void,
+): Promise<void> {
   if (seat.ws.readyState !== seat.ws.OPEN) return;
   const answered = await context.shared.update(seat.id, (before) => {
     const result = seat.answer(before, frame, context, seat.id);
@@ -117,6 +124,7 @@ async function answerShared(seat: Seat, frame: Uint8Array, context: SocketContex
   });
   if (answered) seat.session = answered.result.session;
   finish(seat, answered?.result ?? SESSION_GONE);
+  done(seat);
 }
 
 /** Runs work on a shared session after what runs already, and reads no more frames until it is done. */
@@ -130,24 +138,20 @@ function queue(seat: Seat, { report }: SocketContext, work: () => Promise<void>)
     });
 }
 
-/** @param done Called when a frame has been answered. */
-function listenTo(seat: Seat, context: SocketContext, done: (seat: Seat) => void): void {
-  seat.ws.on('message', (data: Buffer) => {
-    seat.frame_at = now();
-    seat.is_alive = true;
-    if (seat.isShared) {
-      queue(seat, context, async () => {
-        await answerShared(seat, data, context);
-        done(seat);
-      });
-      return;
-    }
-    const answer = seat.answer(seat.session, data, context, seat.id);
+/** A frame that came in. */
+type Arrival = readonly [seat: Seat, frame: Uint8Array];
+
+/** Answers frames of sessions of their own: first all are worked on, then all answers sent. */
+function answerAll(arrivals: readonly Arrival[], context: SocketContext, done: (seat: Seat) => void): void {
+  const answers = arrivals.map(([seat, frame]): FrameAnswer => {
+    const answer = seat.answer(seat.session, frame, context, seat.id);
     seat.session = answer.session;
-    finish(seat, answer);
-    done(seat);
+    return answer;
   });
-  seat.ws.on('pong', () => (seat.is_alive = true));
+  for (const [i, [seat]] of arrivals.entries()) {
+    finish(seat, answers[i]!);
+    done(seat);
+  }
 }
 
 /** What a socket is told that may not have the session it asks for. */
@@ -221,6 +225,9 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
   const leaveIfIdle = (seat: Seat): void => {
     if (isClosing && !isRunning(seat.session)) seat.ws.close(GOING_AWAY, 'the server is closing');
   };
+  const answerAtEndOfTurn = createBatch<Arrival>((arrivals) => {
+    answerAll(arrivals, context, leaveIfIdle);
+  });
   const take = (ws: WebSocket, { answer, refuse }: Endpoint, sharedId: string | null): void => {
     ws.on('error', () => undefined); // the close that follows says all there is to do
     if (seats.size >= limits.max_sockets) {
@@ -232,7 +239,13 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
     seats.add(seat);
     ws.on('close', () => seats.delete(seat));
     if (seat.isShared) attach(seat, context);
-    listenTo(seat, context, leaveIfIdle);
+    ws.on('message', (frame: Buffer) => {
+      seat.frame_at = now();
+      seat.is_alive = true;
+      if (seat.isShared) queue(seat, context, () => answerShared(seat, frame, context, leaveIfIdle));
+      else answerAtEndOfTurn([seat, frame]);
+    });
+    ws.on('pong', () => (seat.is_alive = true));
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
