@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict
 
 import pytest
-from conftest import Engine, Tokenizer, load, sampling
+from stand_in import Engine, Tokenizer, load, sampling
 
 import canvas_gym.openrlhf
 from canvas_gym import Client, _remote
