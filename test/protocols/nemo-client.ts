@@ -1,6 +1,7 @@
 /** A rollout as an agent of NeMo Gym plays it: the cookie of each answer goes into the next request, held by hand. */
 import { expect } from 'vitest';
 import type { Answer, Api } from '../http/support.ts';
+import { SOLUTION, TASK_ID, toCall } from './drawings.ts';
 
 export interface ToolAnswer {
   ok: boolean;
@@ -78,4 +79,17 @@ export async function createRollout(api: Api, row: object): Promise<Rollout> {
   const answer = await api.post('/seed_session', row);
   expect([answer.status, answer.json], answer.text).toEqual([200, {}]);
   return rolloutWith(api, row, cookiePair(answer)!);
+}
+
+/** Draws by tools, an action each; the rollout, and what its response holds. */
+export async function drawByTools(api: Api, actions = SOLUTION): Promise<{ rollout: Rollout; items: unknown[] }> {
+  const rollout = await createRollout(api, toRow({ task_id: TASK_ID }));
+  const items: unknown[] = [];
+  for (const action of actions) {
+    const { name, input } = toCall(action);
+    const answer = await rollout.call(name, input);
+    expect(answer.ok, answer.message).toBe(true);
+    items.push(callItem(name, input), { type: 'function_call_output', call_id: 'c', output: JSON.stringify(answer) });
+  }
+  return { rollout, items };
 }

@@ -1,15 +1,14 @@
-/** NeMo Gym's resources server: rollouts as its agents and verifiers play them, with a cookie held by hand. */
-import { createHash } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+/** NeMo Gym's resources server: what /verify makes of a rollout, and what it hands back. */
+import { inflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { TOOLS } from '../../schemas/tools.ts';
 import { createApp } from '../../server/app.ts';
 import { reset, step } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
 import { render } from '../../server/render/index.ts';
-import { createApi, overTransports, type Answer, type Api } from '../http/support.ts';
+import { createApi, overTransports, type Answer } from '../http/support.ts';
 import { GOOD, INLINE, POOR, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
-import { callItem, createRollout, messageItem, toResponse, toRow, type ToolAnswer } from './nemo-client.ts';
+import { callItem, createRollout, drawByTools, messageItem, toResponse, toRow } from './nemo-client.ts';
 
 interface Verified {
   reward: number;
@@ -19,209 +18,16 @@ interface Verified {
 /** The drawing less its first shape. */
 const REST = JSON.stringify({ actions: SOLUTION.slice(1) });
 
-const SECRET = 'a secret of the replicas';
-
-const draw = async (api: Api, actions = SOLUTION) => {
-  const rollout = await createRollout(api, toRow({ task_id: TASK_ID }));
-  const items: unknown[] = [];
-  for (const action of actions) {
-    const { name, input } = toCall(action);
-    const answer = await rollout.call(name, input);
-    expect(answer.ok, answer.message).toBe(true);
-    items.push(callItem(name, input), { type: 'function_call_output', call_id: 'c', output: JSON.stringify(answer) });
-  }
-  return { rollout, items };
-};
-
-overTransports(
-  'NeMo Gym, signed',
-  (api) => {
-    test('a drawing by tools has the reward of the same drawing as text', async () => {
-      const { rollout, items } = await draw(api());
-      const submitted = await rollout.call('submit_diagram', {});
-      expect(submitted).toEqual({ ok: true, message: 'The drawing is submitted.', done: true });
-      items.push(callItem('submit_diagram', {}), messageItem('I drew it.'));
-      const byTools = (await rollout.verify(toResponse(items))).json as Verified;
-      const byText = (await rollout.verify(toResponse([messageItem(GOOD)]))).json as Verified;
-      const { reward: expected } = await api().client.reward({ task_id: TASK_ID, completion: GOOD });
-      expect([byTools.reward, byText.reward]).toEqual([expected, expected]);
-      expect(expected).toBeGreaterThan(0.9);
-    });
-
-    test('a tool answers with what the canvas holds and what was wrong, and the rollout goes on', async () => {
-      const { call } = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const first = await call('create_shape', toCall(SOLUTION[0]!).input);
-      expect(first).toMatchObject({ ok: true, done: false });
-      expect(first.message).toContain('1 shape(s) and 0 arrow(s)');
-      const second = await call('connect', { from_id: 'nobody', to_id: 'neither' });
-      expect([second.ok, second.done]).toEqual([false, false]);
-      expect(second.message).toContain('1 shape(s) and 0 arrow(s)');
-    });
-
-    test('after submission no more calls are taken, which is no error of HTTP', async () => {
-      const { call } = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      await call('submit_diagram', { actions: SOLUTION });
-      const late = await call('delete_shape', { id: 'a' });
-      expect([late.ok, late.done]).toEqual([false, true]);
-    });
-
-    test.each([
-      ['no arguments', ''],
-      ['a list', '[1, 2]'],
-      ['a text', '"draw it"'],
-      ['null', 'null'],
-      ['no JSON', '{"id": '],
-      ['unknown fields', '{"colour": "red"}'],
-      ['deep nesting', `${'['.repeat(5000)}${']'.repeat(5000)}`],
-    ])('bad arguments are told to the model: %s', async (_, text) => {
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const answer = await rollout.send('create_shape', text);
-      expect(answer.status).toBe(200);
-      expect((answer.json as ToolAnswer).ok).toBe(false);
-      expect(answer.headers.get('set-cookie')).toContain('canvas_gym_session=');
-    });
-
-    test('every answer sets the cookie, which is not Secure and less than 4096 bytes with its name', async () => {
-      const { rollout } = await draw(api());
-      const verified = await rollout.verify(toResponse([messageItem(GOOD)]));
-      for (const answer of [...rollout.answers, verified]) {
-        const cookie = answer.headers.get('set-cookie')!;
-        expect(cookie).toMatch(/^canvas_gym_session=[\w-]+; Path=\/; HttpOnly; SameSite=Lax$/);
-        expect(cookie.length).toBeLessThan(4096);
-      }
-    });
-
-    test('60 shapes and 60 arrows fit; far more are refused to the model, and count as little at the end', async () => {
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const box = (i: number) => ({
-        id: `node_${i}`,
-        shape: 'rectangle',
-        x: (i % 10) * 110 + 3,
-        y: Math.floor(i / 10) * 70 + 5,
-        w: 90 + (i % 9),
-        h: 40 + (i % 7),
-        text: `${['Order', 'Ledger', 'Audit log', 'User'][i % 4]!} ${(i * 7919) % 97}`,
-      });
-      for (let i = 0; i < 60; i++) expect((await rollout.call('create_shape', box(i))).message).toContain('shape(s)');
-      for (let i = 0; i < 39; i++)
-        await rollout.call('connect', { from_id: `node_${i}`, to_id: `node_${i + 20}`, text: `e${i}` });
-      expect((await rollout.call('submit_diagram', {})).message).toBe('The drawing is submitted.');
-      expect(rollout.cookie.length).toBeLessThan(4000);
-
-      const large = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const hash = (i: number): string => createHash('sha256').update(String(i)).digest('base64');
-      const label = Array.from({ length: 100 }, (_, i) => hash(i)).join('');
-      const answer = await large.call('create_shape', { ...box(1), text: label });
-      expect([answer.ok, answer.done]).toEqual([false, false]);
-      expect(answer.message).toContain('would hold more than fits');
-      expect((await large.call('create_shape', box(2))).message).toContain('1 shape(s)');
-      const items = [callItem('create_shape', { ...box(1), text: label })];
-      expect(((await large.verify(toResponse(items))).json as Verified).reward).toBe(0);
-    });
-
-    test('a diagram of a hundred boxes is taken whole where it is submitted at once', async () => {
-      const hash = (i: number): string => createHash('sha256').update(String(i)).digest('base64');
-      const actions = Array.from({ length: 100 }, (_, i) => {
-        const place = { x: (i % 10) * 115, y: Math.floor(i / 10) * 78, w: 100, h: 60 };
-        return { type: 'create_shape', id: hash(i), shape: 'rectangle', ...place, text: hash(i + 100) };
-      });
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      expect(await rollout.call('submit_diagram', { actions })).toMatchObject({ ok: true, done: true });
-      expect(rollout.cookie.length).toBeLessThan(1000);
-      const { json } = await rollout.verify(toResponse([callItem('submit_diagram', { actions })]));
-      const completion = JSON.stringify({ actions });
-      const { reward: expected } = await api().client.reward({ task_id: TASK_ID, completion });
-      expect((json as Verified).reward).toBe(expected);
-      expect(expected).toBeGreaterThan(0);
-    });
-
-    test('another server with the same secret takes the next call', async () => {
-      const other = createApp({ secret: SECRET });
-      const replica = createApi('http://other', async (request) => other.fetch(request));
-      const { rollout } = await draw(api(), SOLUTION.slice(0, 2));
-      const moved = rollout.at(replica);
-      expect((await moved.call('create_shape', toCall(SOLUTION[2]!).input)).message).toContain('3 shape(s)');
-    });
-
-    test('a cookie of another secret, and one that was changed, are refused', async () => {
-      const stranger = createApp({ secret: 'quite another secret' });
-      const { rollout } = await draw(api(), SOLUTION.slice(0, 1));
-      const elsewhere = rollout.at(createApi('http://other', async (request) => stranger.fetch(request)));
-      expect((await elsewhere.send('select', '{"ids": []}')).json).toMatchObject({
-        error: { code: 'state_changed', path: 'cookie' },
-      });
-      for (const cookie of ['canvas_gym_session=abc', `${rollout.cookie.slice(0, -9)}AAAAAAAAA`]) {
-        const answer = await api().post('/select', '{}', { cookie });
-        expect([answer.status, answer.json]).toMatchObject([400, { error: { code: 'state_changed' } }]);
-      }
-    });
-
-    test('a bomb is refused: a small cookie that unfolds to megabytes', async () => {
-      const cookie = `canvas_gym_session=${deflateRawSync(Buffer.alloc(2 ** 20, 0x20)).toString('base64url')}`;
-      expect((await api().post('/select', '{}', { cookie })).status).toBe(400);
-      expect(cookie.length).toBeLessThan(4096);
-    });
-
-    test('without a session a tool says how to get one', async () => {
-      const { status, json } = await api().post('/create_shape', '{}');
-      expect([status, json]).toMatchObject([422, { error: { code: 'invalid_request', path: 'cookie' } }]);
-    });
-
-    test('a client that keeps the first cookie (verifiers 0.4 does) sees its canvas grow', async () => {
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const stale = rollout.cookie;
-      for (const [i, action] of SOLUTION.slice(0, 3).entries()) {
-        const { name, input } = toCall(action);
-        const { json } = await api().post(`/${name}`, input, { cookie: stale });
-        expect((json as ToolAnswer).message).toContain(`${i + 1} shape(s)`);
-      }
-    });
-
-    test('a call that is sent again with the same cookie is taken once', async () => {
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const { name, input } = toCall(SOLUTION[0]!);
-      const cookie = rollout.cookie;
-      const first = await api().post(`/${name}`, input, { cookie });
-      const again = await api().post(`/${name}`, input, { cookie });
-      expect(again.text).toBe(first.text);
-      expect((again.json as ToolAnswer).message).toContain('1 shape(s)');
-    });
-
-    test('a tool that a model made up is a 404 that tells the others, and the session goes on', async () => {
-      const { rollout } = await draw(api(), SOLUTION.slice(0, 1));
-      const before = rollout.cookie;
-      const answer = await rollout.send('paint', '{}');
-      expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('create_shape, connect')]);
-      expect(rollout.cookie).toBe(before);
-      expect((await rollout.call('create_shape', toCall(SOLUTION[1]!).input)).message).toContain('2 shape(s)');
-    });
-
-    test('rollouts that run at once do not see each other', async () => {
-      const rollouts = await Promise.all([1, 2, 3, 4].map(() => createRollout(api(), toRow({ task_id: TASK_ID }))));
-      const counts = await Promise.all(
-        rollouts.map(async ({ call }, i) => {
-          let last = '';
-          for (const action of SOLUTION.slice(0, i % 3))
-            last = (await call(toCall(action).name, toCall(action).input)).message;
-          return last.slice(0, 28);
-        }),
-      );
-      expect(counts).toEqual(['', 'The canvas holds 1 shape(s) ', 'The canvas holds 2 shape(s) ', '']);
-    });
-  },
-  { secret: SECRET },
-);
-
 overTransports('NeMo Gym, unsigned', (api) => {
   const verify = async (row: object, response: object): Promise<Answer> => api().post('/verify', { ...row, response });
 
   test('a session works without a secret', async () => {
-    const { rollout } = await draw(api());
+    const { rollout } = await drawByTools(api());
     expect((await rollout.call('submit_diagram', {})).done).toBe(true);
   });
 
   test('a cookie that a client changed moves no reward: calls are drawn from the response', async () => {
-    const { rollout } = await draw(api());
+    const { rollout } = await drawByTools(api());
     const items = [callItem('create_shape', toCall(SOLUTION[0]!).input)];
     const { json } = await rollout.verify(toResponse(items));
     const { reward: expected } = await api().client.reward({ task_id: TASK_ID, completion: POOR });
