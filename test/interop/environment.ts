@@ -83,16 +83,15 @@ export async function buildWheel(): Promise<string> {
   return join(folder, readdirSync(folder)[0]!);
 }
 
-/** A file of a suite, in a list, or none where it has no such file. */
-const optional = (suite: Suite, name: string): string[] =>
-  [join(ROOT, suite.folder, name)].filter((path) => existsSync(path));
+/** Packages that a suite wants without what they require, where it has such a file. */
+const noDepsOf = (suite: Suite): string[] =>
+  [join(ROOT, suite.folder, 'requirements-no-deps.txt')].filter((path) => existsSync(path));
 
 async function installLock(suite: Suite, folder: string, version: string): Promise<void> {
   const lock = join(ROOT, suite.folder, 'requirements.txt');
   const marker = join(folder, '.lock-hash');
-  const alone = optional(suite, 'requirements-no-deps.txt');
-  const setup = optional(suite, 'setup.sh');
-  const hash = hashOf(...[lock, ...alone, ...setup].map((path) => readFileSync(path)), version);
+  const alone = noDepsOf(suite);
+  const hash = hashOf(...[lock, ...alone].map((path) => readFileSync(path)), version);
   if (readMarker(marker) === hash) return;
   rmSync(folder, { recursive: true, force: true });
   await program(PYTHON, ['-m', 'venv', folder]);
@@ -100,7 +99,6 @@ async function installLock(suite: Suite, folder: string, version: string): Promi
   await program(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
   await program(venvPython(folder), [...PIP, 'check']);
   for (const path of alone) await program(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', path]);
-  for (const path of setup) await program('bash', [path, venvPython(folder)]);
   writeFileSync(marker, hash);
 }
 

@@ -1,7 +1,7 @@
 /**
  * The suites of `npm run test:interop`: a folder each, with `requirements.in` (what is tested, pinned), `requirements.txt`
  * (the lock: everything that it brings) and `test_*.py`; where one wants packages without what they require, also
- * `requirements-no-deps.txt`; and where something has to be done after the installation, `setup.sh`.
+ * `requirements-no-deps.txt`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
