@@ -160,7 +160,8 @@ async function play(settings: Settings, url: string, context: CommandContext): P
   }
   input.close();
   signal.throwIfAborted();
-  out(`return  ${game.observation.total_reward.toFixed(3)} after ${game.observation.turn} turns`);
+  const { total_reward, turn } = game.observation;
+  out(`return  ${total_reward.toFixed(3)} after ${turn} ${turn === 1 ? 'turn' : 'turns'}`);
 }
 
 /** A named task is one task: what would choose among many has no say. */

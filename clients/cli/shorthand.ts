@@ -1,5 +1,5 @@
 /** What a person types into `play`: JSON as a model would send it, or a short form of one action. */
-import { closest } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 
 export const SHORTHAND_HELP = [
   'rect ID X Y W H LABEL..      a shape (also ellipse, diamond, text); pixels, e.g. rect a 80 80 160 80 Web server',
@@ -80,5 +80,6 @@ export function parseShorthand(line: string, others: readonly string[] = []): Re
   if (form) return readForm([word, ...form.words].join(' '), form, rest);
   if (rest[0] === '->') return readForm('A -> B LABEL..', ARROW, rest.slice(1), { A: word });
   const nearest = closest(word, [...FORMS.keys(), ...others]);
-  return { problem: `${JSON.stringify(word)} is no command; the nearest one is ${nearest}` };
+  const hint = distance(word, nearest) <= word.length / 2 ? `; the nearest one is ${nearest}` : '';
+  return { problem: `${JSON.stringify(word)} is no command${hint}` };
 }

@@ -162,7 +162,7 @@ describe('play', () => {
 
   test('says in one line what is wrong with a line', async () => {
     const bad: [string, RegExp][] = [
-      ['nonsense', /^"nonsense" is no command; the nearest one is \w+ /],
+      ['nonsense', /^"nonsense" is no command \(help lists the commands\)$/],
       ['rec a 80 80 240 80 Client', /^"rec" is no command; the nearest one is rect /],
       ['rect a 80 eighty 240 80 Client', /^Y is a number, not "eighty": rect ID X Y W H LABEL\.\. /],
       ['move a 80', /^Y is missing: move ID X Y /],
