@@ -21,7 +21,15 @@ from faulty_server import FaultyServer, hang_up, json_answer, refusal
 import canvas_gym
 from canvas_gym import CanvasGymError, Client, ConnectionFailed, ResponseError, _remote, openrlhf, verl
 from canvas_gym.datasets import mixed_tasks, prompt_rows, verl_rows
-from canvas_gym.trl import DiagramEnvironment, RewardFunction, graded_reward, reward_function, weak_reward
+from canvas_gym.trl import (
+    DiagramEnvironment,
+    DiagramTools,
+    RewardFunction,
+    environment_reward,
+    graded_reward,
+    reward_function,
+    weak_reward,
+)
 
 URL = os.environ["CANVAS_GYM_URL"]
 DEAD = "http://127.0.0.1:9"
@@ -166,6 +174,8 @@ class TrlEnvironment(unittest.TestCase):
         methods = {name: method for name, method in found if not name.startswith("_")}
         tools = {tool["name"]: tool for tool in Client(URL).tools()["tools"]}
         self.assertEqual(set(methods), {*tools, "reset", "get_reward"})
+        older = {name for name, _ in inspect.getmembers(DiagramTools, inspect.isfunction) if not name.startswith("_")}
+        self.assertEqual(older, {*tools, "reset"}, "TRL before 1.8 makes a tool of whatever else is public")
         for name, tool in tools.items():
             schema: Any = tool["input_schema"]
             parameters = dict(list(inspect.signature(methods[name]).parameters.items())[1:])
@@ -255,6 +265,16 @@ class TrlEnvironment(unittest.TestCase):
         article.create_shape(**SHAPES[1])
         self.assertIn("over", article.select([]))
         self.assertIsInstance(article.get_reward(), float)
+
+    def test_older_versions_take_the_rewards_from_a_function(self) -> None:
+        environments = [DiagramTools(), DiagramTools(), DiagramTools(DEAD, retries=0)]
+        for environment in environments[:2]:
+            environment.reset(task_id=TASK_ID)
+        environments[0].submit_diagram(ACTIONS)
+        with self.assertLogs("canvas_gym.trl", "WARNING"):
+            environments[2].reset(task_id=TASK_ID)
+        rewards = environment_reward(prompts=[], completions=[], environments=environments, trainer_state=None)
+        self.assertEqual(rewards, [reward_of(SOLUTION), 0.0, None])
 
     def test_a_failing_server_leaves_no_reward(self) -> None:
         lost = DiagramEnvironment(DEAD, retries=0)

@@ -7,8 +7,8 @@
     trainer = GRPOTrainer(model, environment_factory=DiagramEnvironment, train_dataset=rows, ...)
 
 Rows come from `canvas_gym.datasets.prompt_rows`. The server is at CANVAS_GYM_URL unless an argument says otherwise.
-Neither TRL nor torch is imported, so any version will do. What the server could not score is None, which TRL leaves
-out of the training; it is never 0.
+Neither TRL nor torch is imported, so any version will do. What the server could not score is None, which TRL from 1.6
+on leaves out of the training; before that, `reward_function(on_outage="raise")` keeps it from being taken for 0.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from .replicas import Replicas, connect, is_outage
 
 __all__ = [
     "DiagramEnvironment",
+    "DiagramTools",
     "RewardFunction",
     "article_reward",
+    "environment_reward",
     "graded_reward",
     "reward_function",
     "stronger_reward",
@@ -50,7 +52,8 @@ class RewardFunction:
         preset: Reward preset: graded, article, stronger or weak.
         url: Where the server is, or several addresses; None stands for CANVAS_GYM_URL.
         on_outage: What becomes of a batch when the server does not answer in spite of the retries, and of items that
-            it could not score: "none" (the reward is None) or "raise".
+            it could not score: "none" (the reward is None) or "raise". TRL before 1.6, which Unsloth may bring, takes
+            None for 0 where there is no other reward: "raise" is right there.
         timeout: Seconds that one attempt may take.
         retries: How often a failed request is repeated.
         name: What TRL's logs call it.
@@ -162,11 +165,13 @@ stronger_reward = RewardFunction("stronger")
 weak_reward = RewardFunction("weak")
 
 
-class DiagramEnvironment:
-    """The canvas as tools: each call draws, and `submit_diagram` ends the episode. For `environment_factory`.
+class DiagramTools:
+    """The canvas as tools: each call draws, and `submit_diagram` ends the episode.
 
-    TRL makes one for each rollout of a batch and resets it again and again, so there is nothing to close: the episode
-    lies in this object, not in the server. With arguments: `functools.partial(DiagramEnvironment, preset="article")`.
+    For `environment_factory` of TRL 0.29 to 1.7, with `environment_reward` among the reward functions; newer ones take
+    DiagramEnvironment, which has its reward with it. TRL makes one for each rollout of a batch and resets it again and
+    again, so there is nothing to close: the episode lies in this object, not in the server. With arguments:
+    `functools.partial(DiagramTools, preset="article")`.
 
     Args:
         url: Where the server is, or several addresses; None stands for CANVAS_GYM_URL.
@@ -332,8 +337,7 @@ class DiagramEnvironment:
         said = self._play({"actions": actions if not isinstance(actions, list) else [*actions, {"type": "done"}]})
         return said if self._episode.is_over else f"{said}\n{self._act('done')}"  # what cannot be read ends it too
 
-    def get_reward(self) -> Optional[float]:
-        """Reward of the drawing as it stands, in [0, 1]; None where the server failed during the episode."""
+    def _reward(self) -> Optional[float]:
         return None if self._has_failed else self._episode.drawing_reward
 
     def _act(self, kind: str, **fields: Any) -> str:
@@ -350,6 +354,19 @@ class DiagramEnvironment:
             self._has_failed = True  # TRL tells the model of the exception, and the rollout has no reward
             raise
         return _describe(answer, self._episode.drawing_reward)
+
+
+class DiagramEnvironment(DiagramTools):
+    """DiagramTools with a reward, which TRL 1.8 and later take from it."""
+
+    def get_reward(self) -> Optional[float]:
+        """Reward of the drawing as it stands, in [0, 1]; None where the server failed during the episode."""
+        return self._reward()
+
+
+def environment_reward(environments: Sequence[DiagramTools], **_: Any) -> List[Optional[float]]:
+    """Give the rewards of DiagramTools, in TRL 0.29 to 1.7."""
+    return [environment._reward() for environment in environments]
 
 
 def _describe(answer: StepResponse, reward: float) -> str:
