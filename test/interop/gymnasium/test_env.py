@@ -2,7 +2,11 @@
 
 import json
 import os
+import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any, Dict, List
 
 import gymnasium
@@ -10,6 +14,7 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 
 import canvas_gym.gymnasium
@@ -150,6 +155,31 @@ def test_vector_environments_equal_single_ones(mode: str, vector_kwargs: Dict[st
         env.close()
 
 
+def test_the_last_observation_is_kept_where_an_episode_restarts_at_once() -> None:
+    env = gymnasium.make_vec(
+        f"canvas_gym.gymnasium:{ENV_ID}",
+        num_envs=2,
+        vectorization_mode="async",
+        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
+        url=URL,
+    )
+    try:
+        before, _ = env.reset(seed=1)
+        after, rewards, terminated, _, infos = env.step((DRAWING, "nothing"))
+        assert terminated.all() and rewards[0] > rewards[1] == 0
+        assert [seen["prompt"] for seen in infos["final_obs"]] == list(before["prompt"])
+        assert infos["final_obs"][0]["canvas"].startswith("rectangle a")
+        assert after["canvas"] == ("(empty)", "(empty)") and after["prompt"] != before["prompt"]
+    finally:
+        env.close()
+
+
+def test_the_example_runs() -> None:
+    example = Path(__file__).parents[3] / "clients/python/examples/gymnasium_env.py"
+    printed = subprocess.run([sys.executable, str(example)], check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^0\.0 True False \(\d+, \d+, 3\)$", printed, re.MULTILINE)
+
+
 def test_random_actions_never_break_an_episode() -> None:
     env = make(max_turns=MANY_TURNS)
     env.action_space.seed(0)
@@ -175,6 +205,10 @@ def test_the_space_of_texts() -> None:
     flat = gymnasium.spaces.flatten(space, "a😀")
     assert gymnasium.spaces.unflatten(space, flat) == "a😀"
     assert flat in gymnasium.spaces.flatten_space(space)
+    env = make()
+    observation, _ = env.reset(seed=1)
+    vector = gymnasium.spaces.flatten(env.observation_space, observation)
+    assert gymnasium.spaces.unflatten(env.observation_space, vector) == observation
 
 
 def test_what_is_wrong_is_said() -> None:

@@ -67,7 +67,7 @@ class _Characters(Sequence[str]):
         return 0x110000
 
     def __getitem__(self, index: Any) -> Any:
-        return chr(index)
+        return chr(int(index))
 
     def __contains__(self, value: object) -> bool:
         return isinstance(value, str) and len(value) == 1
