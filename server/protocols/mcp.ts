@@ -99,9 +99,15 @@ function createMcpServer(sessionId: string, context: McpContext): McpServer {
   const { name, version } = ABOUT;
   const mcp = new McpServer({ name, version }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }));
-  mcp.server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
-    callTool(sessionId, params.name, params.arguments, context),
-  );
+  mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    try {
+      return await callTool(sessionId, params.name, params.arguments, context);
+    } catch (error) {
+      if (error instanceof McpError) throw error;
+      context.report(error);
+      throw new McpError(ErrorCode.InternalError, 'the server failed on this call; it may be repeated');
+    }
+  });
   return mcp;
 }
 

@@ -92,7 +92,7 @@ function listTools(id: RpcId): RpcAnswer {
   return succeed(id, { tools });
 }
 
-type RpcContext = Pick<Context, 'environment' | 'shared'>;
+type RpcContext = Pick<Context, 'environment' | 'report' | 'shared'>;
 
 interface Called {
   session: EnvSession;
@@ -198,10 +198,7 @@ async function callToolOfSession(request: RpcRequest, { shared, environment }: R
   return called?.result ?? fail(request.id, 'invalid_params', unknownSession(sessionId));
 }
 
-/** Answers the body of `POST /mcp`, whatever it is. Throws for a fault of the server only. */
-export async function answerHttpRpc(bytes: Uint8Array, context: RpcContext): Promise<RpcAnswer> {
-  const request = parseRpc(bytes);
-  if (isRefusal(request)) return request;
+async function run(request: RpcRequest, context: RpcContext): Promise<RpcAnswer> {
   switch (request.method) {
     case 'openenv/session/create':
       return createSession(request, context.shared);
@@ -213,5 +210,17 @@ export async function answerHttpRpc(bytes: Uint8Array, context: RpcContext): Pro
       return callToolOfSession(request, context);
     default:
       return unknownMethod(request);
+  }
+}
+
+/** Answers the body of `POST /mcp`, whatever it is, and a fault of the server too: OpenEnv's client knows no other status. */
+export async function answerHttpRpc(bytes: Uint8Array, context: RpcContext): Promise<RpcAnswer> {
+  const request = parseRpc(bytes);
+  if (isRefusal(request)) return request;
+  try {
+    return await run(request, context);
+  } catch (error) {
+    context.report(error);
+    return failInternally(request.id);
   }
 }

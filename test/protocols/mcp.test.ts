@@ -298,10 +298,35 @@ describe('a part that fails', () => {
       if (isBroken) throw new TypeError('broken');
       return step(request, signer);
     };
-    const { call } = await connectTo({ ...ENVIRONMENT, step: broken });
+    const faults: string[] = [];
+    const { call } = await connectTo({ ...ENVIRONMENT, step: broken }, (entry) => faults.push(entry));
     await call('start_diagram', { task_id: TASK });
-    await expect(call('create_shape', box('a', 120, 'Record'))).rejects.toMatchObject({ code: -32603 });
+    const refused = call('create_shape', box('a', 120, 'Record'));
+    await expect(refused).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('repeated') as string,
+    });
+    expect(faults).toHaveLength(1);
     isBroken = false;
     expect((await call('create_shape', box('a', 120, 'Record'))).isError).toBe(false);
+  });
+
+  test('by the rules of OpenEnv it is status 200 all the same', async () => {
+    const faults: string[] = [];
+    const broken: typeof reset = () => {
+      throw new TypeError('broken');
+    };
+    const app = createApp({ environment: { ...ENVIRONMENT, reset: broken }, log: (entry) => faults.push(entry) });
+    const rpc = async (method: string, params: object = {}) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+      const response = await app.fetch(new Request('http://test/mcp', { method: 'POST', body }));
+      expect(response.status).toBe(200);
+      return (await response.json()) as { result?: { session_id: string }; error?: { code: number; message: string } };
+    };
+    const { result } = await rpc('openenv/session/create');
+    const answer = await rpc('tools/call', { session_id: result?.session_id, name: 'start_diagram' });
+    expect(answer).toMatchObject({ id: 7, error: { code: -32603, data: null } });
+    expect(answer.error?.message).not.toContain('broken');
+    expect(faults).toHaveLength(1);
   });
 });
