@@ -186,3 +186,18 @@ def test_an_ors_session_stays_with_its_replica(fleet):
         assert '"finished":true' in ors(nginx.url, "/diagram/call", call, sid)
         ors(nginx.url, "/delete", {}, sid)
     assert min(replica.requests("/create") for replica in replicas) > 0
+
+
+def test_an_openenv_session_is_the_same_for_tools_and_web_socket(fleet):
+    nginx, _ = fleet
+
+    async def reset() -> dict:
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}).encode()
+        with urllib.request.urlopen(f"{nginx.url}/mcp", body, timeout=10) as answer:
+            session = json.loads(answer.read())["result"]["session_id"]
+        async with websockets.connect(f"{nginx.url.replace('http', 'ws')}/ws?session_id={session}") as ws:
+            await ws.send(json.dumps({"type": "reset", "data": {"task_id": TASK}}))
+            return json.loads(await ws.recv())
+
+    for _ in range(20):
+        assert asyncio.run(reset())["type"] == "observation"
