@@ -76,7 +76,7 @@ def settings(
         temperature=1.0,
         beta=0.0,
         learning_rate=learning_rate,
-        lr_scheduler_type="constant",
+        lr_scheduler_type="linear",
         max_steps=steps,
         logging_steps=1,
         save_strategy="no",

@@ -54,7 +54,7 @@ def several(url: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_the_id_names_taskset_and_environment(url: str) -> None:
     assert taskset_class(ID) is DiagramTaskset and environment_class(ID) is DiagramEnv
-    config = resolve_env_config({"taskset": {"id": ID, "url": url, "level": 2}})
+    config = resolve_env_config({"taskset": {"id": ID, "url": url, "level": "2"}})  # as a flag of vf-eval has it
     assert config.agent.harness.id == "null" and config.taskset.level == 2
     environment = load_environment(url=url, level=2, count=5, offset=1, split="val", family="cycle")
     tasks = list(environment.taskset)

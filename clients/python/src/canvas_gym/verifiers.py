@@ -11,7 +11,7 @@ the sum of the turns' rewards. A failure of the server fails the episode and is 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Optional, Union, cast
 
 import verifiers.v1 as vf
 
@@ -42,7 +42,8 @@ class DiagramConfig(vf.TasksetConfig):
     """Where the server is, or several addresses with commas between; None stands for CANVAS_GYM_URL."""
     split: Split = "train"
     family: Optional[Family] = None
-    level: Optional[Level] = None
+    level: Optional[int] = None
+    """Difficulty, 1 to 5; a flag gives text, which only a plain int is made of."""
     count: int = 1000
     """Tasks at most."""
     offset: int = 0
@@ -70,12 +71,10 @@ class DiagramTaskset(vf.Taskset[DiagramTask, DiagramConfig]):
     def load(self) -> Iterator[DiagramTask]:
         """Read the tasks from the server, page by page."""
         config = self.config
-        client, which = shared_client(config.url), {"split": config.split, "level": config.level}
-        cut = {"count": config.count, "offset": config.offset}
-        if config.family is None:
-            tasks = mixed_tasks(client, **which, **cut)
-        else:
-            tasks = suite_tasks(client, family=config.family, **which, **cut)
+        client, level = shared_client(config.url), cast("Optional[Level]", config.level)
+        cut: Any = {"split": config.split, "level": level, "count": config.count, "offset": config.offset}
+        family = config.family
+        tasks = mixed_tasks(client, **cut) if family is None else suite_tasks(client, family=family, **cut)
         for task in tasks:
             data = DiagramData(
                 id=task["task_id"],
