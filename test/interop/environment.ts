@@ -93,7 +93,7 @@ async function installLock(suite: Suite, folder: string, version: string): Promi
   const alone = noDepsOf(suite);
   const hash = hashOf(...[lock, ...alone].map((path) => readFileSync(path)), version);
   if (readMarker(marker) === hash) return;
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   await program(PYTHON, ['-m', 'venv', folder]);
   // The lock names everything: whatever pip would add to it is missing there, and `pip check` says so.
   await program(venvPython(folder), [...PIP, 'install', '--no-deps', '-r', lock]);
