@@ -51,10 +51,10 @@ export async function pythonVersion(): Promise<string> {
   }
 }
 
-/** What keeps this Python from running a suite; undefined for nothing. */
-export function versionFault(suite: Suite, version: string): string | undefined {
+/** What keeps this Python from running what needs at least `python`; undefined for nothing. */
+export function versionFault(python: Suite['python'], version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor, leastMinor] = suite.python;
+  const [leastMajor, leastMinor] = python;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
   return `needs Python ${leastMajor}.${leastMinor} or later, and ${PYTHON} is ${version}; name another with CANVAS_GYM_PYTHON`;
 }

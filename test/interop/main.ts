@@ -18,7 +18,7 @@ import { ROOT } from '../rules/files.ts';
 import { startCompiled } from '../tools/processes.ts';
 import { buildWheel, prepare, pythonVersion, versionFault, writeLock } from './environment.ts';
 import { runPytest, type Target, type TestResult } from './pytest.ts';
-import { readSuites, SUITES_FOLDER, type Suite } from './suites.ts';
+import { LEAST_PYTHON, readSuites, SUITES_FOLDER, type Suite } from './suites.ts';
 
 interface Result {
   suite: Suite;
@@ -37,11 +37,13 @@ const countOf = (results: readonly Result[], ...statuses: readonly TestResult['s
 /** The Python of each suite's environment, or why there is none. */
 async function prepareAll(suites: readonly Suite[]): Promise<Map<Suite, string | Error>> {
   const version = await pythonVersion();
+  const tooOld = versionFault(LEAST_PYTHON, version);
+  if (tooOld !== undefined) throw new Error(`npm run test:interop ${tooOld}`);
   const wheel = await buildWheel();
   const made = await pMap(
     suites,
     async (suite): Promise<[Suite, string | Error]> => {
-      const fault = versionFault(suite, version);
+      const fault = versionFault(suite.python, version);
       if (fault !== undefined) return [suite, new Error(fault)];
       say(`preparing ${suite.name} (${suite.packages.join(', ')})`);
       try {

@@ -2,17 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { versionFault } from './environment.ts';
 import { readReport } from './pytest.ts';
-import { readSuites, suiteNames, type Suite } from './suites.ts';
+import { readSuites, suiteNames } from './suites.ts';
 
 const REPORT = `<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="1" skipped="1" tests="4">
 <testcase classname="test_env" name="test_good[a]" time="0.1" /><testcase classname="test_env" name="test_bad" time="0.1"><failure message="assert &lt;skipped&gt;">text</failure></testcase>
 <testcase classname="test_env" name="test_left" time="0"><skipped type="pytest.skip" message="no fork">x</skipped></testcase>
 <testcase classname="" name="test_broken" time="0"><error message="collection failure">ImportError</error></testcase></testsuite></testsuites>`;
-
-const suite = (python: Suite['python']): Suite => ({
-  ...{ name: 'x', folder: 'test/interop/x', packages: ['x==1'], isTorch: false },
-  python,
-});
 
 test('a report names each test and what came of it', () => {
   expect(readReport(REPORT)).toEqual([
@@ -46,7 +41,7 @@ describe('suites', () => {
     ['3.9.18', [3, 11], false],
     ['3.11.7', [3, 12], false],
   ] as const)('Python %s for %j: %j', (version, wanted, isEnough) => {
-    const fault = versionFault(suite(wanted), version);
+    const fault = versionFault(wanted, version);
     expect(fault === undefined).toBe(isEnough);
     if (!isEnough) expect(fault).toContain(`needs Python ${wanted.join('.')} or later`);
   });

@@ -22,7 +22,7 @@ export interface Suite {
 }
 
 /** What the locks are made with and for; older ones lack packages that they name. */
-const LEAST_PYTHON = [3, 11] as const;
+export const LEAST_PYTHON = [3, 11] as const;
 
 const linesOf = (path: string): string[] =>
   readFileSync(join(ROOT, path), 'utf8')
