@@ -7,7 +7,7 @@
  *   npm run test:interop -- --json FILE             also write the results in the form of vitest's
  *   npm run test:interop -- --lock NAME             write NAME's requirements.txt anew from its requirements.in
  *
- * The first run installs about 4 GB into .cache/interop (5 to 10 minutes); later ones take what is there. Ends with 1 where a test
+ * The first run installs about 2 GB into .cache/interop (one or two minutes); later ones take what is there. Ends with 1 where a test
  * failed or was skipped, or a package could not be installed.
  */
 import { spawnSync } from 'node:child_process';
