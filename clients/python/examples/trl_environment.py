@@ -6,10 +6,10 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from canvas_gym import Client
-from canvas_gym.datasets import prompt_rows, suite_tasks
+from canvas_gym.datasets import prompt_rows, mixed_tasks
 from canvas_gym.trl import DiagramEnvironment
 
-rows = Dataset.from_list(list(prompt_rows(suite_tasks(Client(), level=1, count=1000))))
+rows = Dataset.from_list(list(prompt_rows(mixed_tasks(Client(), level=1, count=1000), system="")))
 trainer = GRPOTrainer(
     os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),
     environment_factory=DiagramEnvironment,  # finds the server by CANVAS_GYM_URL

@@ -6,12 +6,12 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from canvas_gym import Client
-from canvas_gym.datasets import prompt_rows, suite_tasks
+from canvas_gym.datasets import prompt_rows, mixed_tasks
 from canvas_gym.trl import reward_function
 
 url = os.environ.get("CANVAS_GYM_URL", "http://127.0.0.1:8000")
 rows = Dataset.from_list(
-    list(prompt_rows(suite_tasks(Client(url), level=1, count=int(os.environ.get("TASKS", "1000")))))
+    list(prompt_rows(mixed_tasks(Client(url), level=1, count=int(os.environ.get("TASKS", "1000")))))
 )
 trainer = GRPOTrainer(
     os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),

@@ -2,9 +2,9 @@
 
     from datasets import Dataset
     from canvas_gym import Client
-    from canvas_gym.datasets import prompt_rows, suite_tasks
+    from canvas_gym.datasets import mixed_tasks, prompt_rows
 
-    train = Dataset.from_list(list(prompt_rows(suite_tasks(Client(), level=1, count=1000))))
+    train = Dataset.from_list(list(prompt_rows(mixed_tasks(Client(), level=1, count=1000))))
 
 `prompt_rows` and `verl_rows` are tasks of the suite, read from a server. The others turn answers that have a reward
 into rows for SFT, DPO and KTO; `canvas-gym export` writes the same from the log of a run. The keys of a dataset's rows
