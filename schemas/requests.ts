@@ -77,7 +77,7 @@ export const StepRequest = z.strictObject({
   state: State.optional().describe('What /reset or the last /step answered'),
   action: AnyValue.meta({
     description:
-      'Model output: a text, {actions: [...]} or a list of actions. Any other value is graded as bad output, never refused',
+      'Model output: a text, {actions: [...]}, a list of actions, or an assistant message of a chat completion, whose tool calls count, else its text. Any other value is graded as bad output, never refused',
   }),
   task_id: TaskId.optional(),
   task: InlineTask.optional(),

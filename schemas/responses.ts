@@ -103,6 +103,7 @@ export const MetadataResponse = z.strictObject({
   suite_version: z.number().int(),
   presets: z.array(PresetRef),
   default_preset: Preset,
+  instructions: z.string().describe('What to tell a model that knows nothing of this environment, as a system message'),
   signed_states: z.boolean().describe('Whether state carries a signature, so that a changed one is refused'),
 });
 export type MetadataResponse = z.infer<typeof MetadataResponse>;

@@ -98,3 +98,37 @@ export function toolCallToOutput(name: string, input: unknown): unknown {
   if (actions === undefined || actions === null) return { actions: [{ type: 'done' }] };
   return Array.isArray(actions) ? { actions: [...(actions as unknown[]), { type: 'done' }] } : actions;
 }
+
+/** A call as a model makes it. */
+export interface ToolCall {
+  /** One of TOOL_NAMES, or what else the model called. */
+  name: string;
+  /** The arguments, parsed where they are JSON. */
+  input: unknown;
+}
+
+/** JSON that a model wrote; text that is not JSON stays text, to be graded as what it is. No text at all is no argument. */
+export function parseArguments(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The actions that a call stands for. What is no action becomes one that is rejected, and takes no other call with it. */
+export function actionsOfCall({ name, input }: ToolCall): object[] {
+  if (!TOOL_NAMES.has(name)) return [];
+  const actions = (toolCallToOutput(name, input) as { actions?: unknown } | null)?.actions;
+  const list: unknown[] = Array.isArray(actions) ? actions : [actions];
+  return list.map((action) => (typeof action === 'object' && action !== null ? action : { type: name }));
+}
+
+/** The model output that the calls of one turn stand for; calls of other tools than ours stand for nothing. */
+export function toolCallsToOutput(calls: readonly ToolCall[]): unknown {
+  const [only] = calls;
+  if (calls.length === 1 && TOOL_NAMES.has(only!.name)) return toolCallToOutput(only!.name, only!.input);
+  return { actions: calls.flatMap(actionsOfCall) };
+}

@@ -10,8 +10,8 @@
  * Versions     state carries the version of its layout, of the suite and of the preset; another one is refused
  */
 import { EMPTY_CANVAS } from '../schemas/canvas.ts';
-import { unwrapText } from '../schemas/completion.ts';
 import { STATE_VERSION, type Observation, type State, type StopReason } from '../schemas/episode.ts';
+import { toTurnOutput } from '../schemas/message.ts';
 import type { ResetRequest, StepRequest } from '../schemas/requests.ts';
 import type { Info, ResetResponse, StepResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
@@ -218,7 +218,7 @@ function nextState(state: State, drawing: Drawing, value: number, { stop_reason 
 export function step(request: StepRequest, signer: Signer): StepResponse {
   const { state, task } = openState(request, signer);
   const drawing = draw(
-    unwrapText(request.action),
+    toTurnOutput(request.action),
     state,
     drawOptions(state.reward, state.action_set, request.finish_reason),
   );

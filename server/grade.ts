@@ -27,8 +27,22 @@ export function reward(request: RewardRequest): RewardResult {
   return scoreFinite(resolved.scored, draw(toModelOutput(request.completion), START, options), preset);
 }
 
+/**
+ * Refuses a column that can only be meant as `task_id`: ignored like other columns, it would leave every item with its prompt
+ * alone, and nobody would notice.
+ */
+export function assertTaskColumn(context: Readonly<Record<string, unknown>> | null | undefined): void {
+  if (!context || context['task_id'] !== undefined) return;
+  const meant = Object.keys(context).find((key) => /^task[^a-z]*ids?$/i.test(key));
+  if (meant === undefined) return;
+  throw new ApiError('invalid_request', `column ${JSON.stringify(meant.slice(0, 60))} is not read; name it "task_id"`, {
+    place: ['body', 'context', meant.slice(0, 60)],
+  });
+}
+
 function assertColumns(request: ScoreRequest): void {
   const { prompts, completions, context } = request;
+  assertTaskColumn(context);
   const columns = { prompts, completions, 'context.task_id': context?.task_id, 'context.task': context?.task };
   const given = Object.entries(columns).filter((column) => column[1] !== undefined) as [string, unknown[]][];
   const odd = given.find(([, column]) => column.length !== completions.length);

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { EMPTY_CANVAS, type Canvas, type CanvasSize } from '../schemas/canvas.ts';
 import { toModelOutput } from '../schemas/completion.ts';
 import { DrawingAction, State } from '../schemas/episode.ts';
+import { INSTRUCTIONS } from '../schemas/instructions.ts';
 import { createOpenApi, toStandaloneSchema } from '../schemas/openapi.ts';
 import { GradedObservation } from '../schemas/protocols/openenv.ts';
 import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
@@ -131,6 +132,7 @@ function metadata(signer: Signer): MetadataResponse {
     suite_version: SUITE_VERSION,
     presets: PRESETS.map((name) => ({ name, version: PRESET_VERSIONS[name] })),
     default_preset: DEFAULT_PRESET,
+    instructions: INSTRUCTIONS,
     signed_states: signer.isSigning,
   };
 }

@@ -39,13 +39,22 @@ function schemaAt(schema: z.core.$ZodType, path: Place): z.core.$ZodType | undef
   return at;
 }
 
+/** Fields that other parts of this project call by another name. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { preset: 'reward' };
+
+function hintFor(key: string, known: readonly string[]): string {
+  const other = OTHER_NAMES[key];
+  if (other !== undefined && known.includes(other)) return `; did you mean "${other}"?`;
+  return suggest(key, [...known]) || `; known are ${known.join(', ')}`;
+}
+
 function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, schema: z.core.$ZodType, place: Place): ErrorDetail[] {
   const owner = schemaAt(schema, issue.path as Place);
   const known = owner instanceof z.ZodObject ? Object.keys(owner.shape) : [];
   return issue.keys.slice(0, 20).map((key) => ({
     type: 'unknown_key',
     loc: [...place, key.slice(0, MAX_KEY_LENGTH)],
-    msg: `unknown field ${JSON.stringify(key.slice(0, MAX_ECHO))}${suggest(key, known) || `; known are ${known.join(', ')}`}`,
+    msg: `unknown field ${JSON.stringify(key.slice(0, MAX_ECHO))}${hintFor(key, known)}`,
   }));
 }
 
@@ -115,6 +124,12 @@ function codeOf(issue: Issue | undefined): ErrorCode {
   return issue?.code === 'custom' && issue.params?.['code'] === 'bad_seed' ? 'bad_seed' : 'invalid_request';
 }
 
+/** A field that is unknown first: where it is a mistyped one, it also says why another is missing. */
+function unknownFirst(issues: readonly Issue[]): Issue[] {
+  const isUnknown = ({ code }: Issue): boolean => code === 'unrecognized_keys';
+  return [...issues.filter(isUnknown), ...issues.filter((issue) => !isUnknown(issue))];
+}
+
 /**
  * The valid request, typed.
  * @param from Where the input stands: `body`, `query` or `path`.
@@ -123,7 +138,7 @@ function codeOf(issue: Issue | undefined): ErrorCode {
 export function validate<S extends z.ZodType>(schema: S, input: unknown, from: string): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, MAX_DETAILS);
+  const issues = unknownFirst(result.error.issues).slice(0, MAX_DETAILS);
   const details = issues.flatMap((issue) => toDetails(issue, schema, from, input)).slice(0, MAX_DETAILS);
   const first = details[0]!;
   const more = details.length > 1 ? ` (and ${details.length - 1} more: see detail)` : '';

@@ -89,6 +89,7 @@ export type FaiRlRequest = z.infer<typeof FaiRlRequest>;
 export const FaiRlResponse = z.strictObject({ rewards: Column });
 
 const EXAMPLE_PROMPT = 'Draw a client that sends a request to a server.';
+const EXAMPLE_LABEL = 'train.pipeline.1.3';
 const EXAMPLE_RESPONSE =
   '{"actions": [{"type": "create_shape", "id": "a", "shape": "rectangle", "x": 80, "y": 80, "w": 160, "h": 80, "text": "Client"}]}';
 
@@ -105,7 +106,7 @@ export const REMOTE_REWARD_ROUTES = {
     body_limit: 'batch',
     answer: OpenRlhfResponse,
     refusals: [400, 404, 422],
-    example: { query: [EXAMPLE_PROMPT + EXAMPLE_RESPONSE], prompts: [EXAMPLE_PROMPT], labels: [null] },
+    example: { query: [EXAMPLE_PROMPT + EXAMPLE_RESPONSE], prompts: [EXAMPLE_PROMPT], labels: [EXAMPLE_LABEL] },
   },
   slime_rm: {
     method: 'POST',
@@ -117,7 +118,7 @@ export const REMOTE_REWARD_ROUTES = {
     body: SlimeRequest,
     answer: SlimeResponse,
     refusals: [400, 404, 422],
-    example: { prompt: EXAMPLE_PROMPT, response: EXAMPLE_RESPONSE, label: null },
+    example: { prompt: EXAMPLE_PROMPT, response: EXAMPLE_RESPONSE, label: EXAMPLE_LABEL },
   },
   fai_rl_score: {
     method: 'POST',
@@ -130,6 +131,6 @@ export const REMOTE_REWARD_ROUTES = {
     body_limit: 'batch',
     answer: FaiRlResponse,
     refusals: [400, 404, 422],
-    example: { prompts: [EXAMPLE_PROMPT], completions: [EXAMPLE_RESPONSE], context: { answer: ['unused'] } },
+    example: { prompts: [EXAMPLE_PROMPT], completions: [EXAMPLE_RESPONSE], context: { task_id: [EXAMPLE_LABEL] } },
   },
 } as const satisfies Record<string, Route>;

@@ -5,6 +5,7 @@ import {
   type NemoRow,
   type NemoToolRouteId,
 } from '../../schemas/protocols/nemo-gym.ts';
+import { parseArguments } from '../../schemas/tools.ts';
 import { parseBody } from '../body.ts';
 import { ApiError } from '../errors.ts';
 import type { Call, Context, Handlers } from '../handlers.ts';
@@ -13,7 +14,7 @@ import { validate } from '../validate.ts';
 import { gymnasiumHandlers } from './nemo-gymnasium.ts';
 import { aggregateMetrics } from './nemo-metrics.ts';
 import { replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
-import { finishReason, lastMessage, ownCalls, parseArguments, taskOfRow } from './nemo-row.ts';
+import { finishReason, lastMessage, ownCalls, taskOfRow } from './nemo-row.ts';
 import { createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
 import { startToolEpisode } from './tool-episode.ts';
 

@@ -7,26 +7,18 @@ import { toModelOutput } from '../../schemas/completion.ts';
 import type { State } from '../../schemas/episode.ts';
 import type { NemoResetRequest, NemoResponse } from '../../schemas/protocols/nemo-gym.ts';
 import type { StepResponse } from '../../schemas/responses.ts';
-import { TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
+import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../schemas/tools.ts';
 import type { Context, Handlers } from '../handlers.ts';
 import { TOO_LARGE, UNSIGNED } from './nemo-replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './nemo-row.ts';
 import { isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
 import type { ItemTask } from './remote-items.ts';
 
-/** The actions that a call stands for. What is no action becomes one that is rejected, and takes no other call with it. */
-function actionsOf({ name, input }: FunctionCall): object[] {
-  if (!TOOL_NAMES.has(name)) return [];
-  const actions = (toolCallToOutput(name, input) as { actions?: unknown } | null)?.actions;
-  const list: unknown[] = Array.isArray(actions) ? actions : [actions];
-  return list.map((action) => (typeof action === 'object' && action !== null ? action : { type: name }));
-}
-
 /** What is told of each call: the faults of its own actions, and those of the whole turn. */
 function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResponse) {
   let start = 0;
   return calls.map((call) => {
-    const end = start + actionsOf(call).length;
+    const end = start + actionsOfCall(call).length;
     const faults = observation.errors.filter(({ index }) => index === undefined || (index >= start && index < end));
     const texts = TOOL_NAMES.has(call.name) ? faults.map(({ message }) => message) : [`no tool ${call.name}`];
     start = end;
@@ -36,10 +28,7 @@ function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResp
 
 /** What the model did in a turn: the actions it called, else the text it wrote. */
 function actionOf(response: NemoResponse, calls: readonly FunctionCall[]): unknown {
-  if (calls.length === 0) return toModelOutput(lastMessage(response));
-  const [only] = calls;
-  if (calls.length === 1 && TOOL_NAMES.has(only!.name)) return toolCallToOutput(only!.name, only!.input);
-  return { actions: calls.flatMap(actionsOf) };
+  return calls.length === 0 ? toModelOutput(lastMessage(response)) : toolCallsToOutput(calls);
 }
 
 function describe({ observation, info }: StepResponse): string {

@@ -1,7 +1,7 @@
 /** What the rows and responses of NeMo Gym mean: a task, and what the model did. */
 import { isCompletion, toModelOutput, type Completion } from '../../schemas/completion.ts';
 import type { NemoResponse, NemoRow } from '../../schemas/protocols/nemo-gym.ts';
-import { TOOL_NAMES } from '../../schemas/tools.ts';
+import { parseArguments, TOOL_NAMES, type ToolCall } from '../../schemas/tools.ts';
 import { taskOfLabel, taskOfPrompt, type ItemTask } from './remote-items.ts';
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -22,23 +22,8 @@ export function taskOfRow({ task_id, task, responses_create_params }: NemoRow): 
   return taskOfPrompt(prompt, ['body', 'responses_create_params', 'input']);
 }
 
-export interface FunctionCall {
-  /** One of TOOL_NAMES, or what else the model called. */
-  name: string;
+export interface FunctionCall extends ToolCall {
   call_id: string;
-  /** The arguments, parsed where they are JSON. */
-  input: unknown;
-}
-
-/** JSON that a model wrote; text that is not JSON stays text, to be graded as what it is. No text at all is no argument. */
-export function parseArguments(text: unknown): unknown {
-  if (typeof text !== 'string') return text;
-  if (text.trim() === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The bare name of a tool: agents that reach tools over MCP write `mcp__<server>__<tool>`. */

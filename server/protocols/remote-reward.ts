@@ -3,6 +3,7 @@ import { isCompletion } from '../../schemas/completion.ts';
 import type { FaiRlRequest, OpenRlhfRequest } from '../../schemas/protocols/remote-reward.ts';
 import { DEFAULT_PRESET, type Preset } from '../../schemas/reward.ts';
 import { invalidAt } from '../errors.ts';
+import { assertTaskColumn } from '../grade.ts';
 import type { Context, Handlers } from '../handlers.ts';
 import { stripSpecialTokens, toResponseText } from './chat-text.ts';
 import { assertEqualColumns, scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './remote-items.ts';
@@ -29,6 +30,7 @@ function toColumns(components: Scored['components'], names: readonly string[]): 
 }
 
 function faiRlItems({ prompts, completions, context }: FaiRlRequest): Item[] {
+  assertTaskColumn(context);
   const { task_id, task } = context ?? {};
   assertEqualColumns({ completions, prompts, 'context.task_id': task_id, 'context.task': task });
   return completions.map((completion, i) => {

@@ -509,11 +509,32 @@ overTransports('bad input', (api) => {
     const { json } = await api().post('/reset', { seed: -1, level: 7, promt: 'x', max_turns: 0 });
     const { detail } = json as { detail: { loc: unknown[]; type: string; input?: unknown }[] };
     expect(detail.map(({ loc, type, input }) => [loc.join('.'), type, input])).toEqual([
+      ['body.promt', 'unknown_key', undefined],
       ['body.seed', 'invalid_value', -1],
       ['body.level', 'invalid_union', 7],
       ['body.max_turns', 'too_small', 0],
-      ['body.promt', 'unknown_key', undefined],
     ]);
+  });
+
+  test.each([
+    [
+      'a mistyped field is named before what it leaves missing',
+      '/score',
+      { prompt: ['x'], completion: ['y'] },
+      'prompts',
+    ],
+    ['a field by the name that answers have', '/reward', { prompt: 'x', completion: 'y', preset: 'weak' }, 'reward'],
+    [
+      'a column that can only be meant as task_id',
+      '/score',
+      { completions: ['y'], context: { task_ids: ['t'] } },
+      'task_id',
+    ],
+    ['the same at FAI-RL', '/fai_rl', { prompts: ['x'], completions: ['y'], context: { TaskID: ['t'] } }, 'task_id'],
+  ])('%s', async (_, path, body, name) => {
+    const { status, json } = await api().post(path, body);
+    expect(status).toBe(422);
+    expect((json as { error: { message: string } }).error.message).toContain(`"${name}"`);
   });
 
   test('what is no fault: a body without a media type, a byte order mark, the extra keys of OpenEnv clients', async () => {

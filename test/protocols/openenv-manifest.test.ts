@@ -7,7 +7,8 @@ import { SUITE_VERSION } from '../../server/tasks/suite.ts';
 import { readText } from '../rules/files.ts';
 
 const manifest = readText('server/deploy/openenv.yaml');
-const valueOf = (key: string): string | undefined => new RegExp(`^ *${key}: "?([^"\\n]*)"?$`, 'm').exec(manifest)?.[1];
+const valueOf = (key: string): string | undefined =>
+  new RegExp(`^ *${key}: ['"]?([^'"\\n]*)['"]?$`, 'm').exec(manifest)?.[1];
 
 test.each([
   ['version', ABOUT.version],

@@ -580,6 +580,8 @@ class MetadataResponse(TypedDict):
     suite_version: int
     presets: List[PresetRef]
     default_preset: Literal["weak", "article", "stronger", "graded"]
+    # What to tell a model that knows nothing of this environment, as a system message
+    instructions: str
     # Whether state carries a signature, so that a changed one is refused
     signed_states: bool
 
@@ -875,8 +877,9 @@ class Api:
 
         Args:
             state: What /reset or the last /step answered.
-            action: Model output: a text, {actions: [...]} or a list of actions. Any other value is graded as bad
-                output, never refused.
+            action: Model output: a text, {actions: [...]}, a list of actions, or an assistant message of a chat
+                completion, whose tool calls count, else its text. Any other value is graded as bad output, never
+                refused.
             task_id: A task of the suite, e.g. train.pipeline.1.42.
             prompt: A free prompt, without an expected answer.
             reward: Reward preset, default graded.
