@@ -4,8 +4,10 @@
  * `prompt_completion` and `messages` hold what the teacher wrote and was kept, `unpaired` all of it with whether it was
  * kept, `preference` the best and the worst answer to a task, by the teacher or in an episode of one turn. `prompts` and
  * `verl` hold the tasks alone. The keys of a dataset's rows never differ, and nested tasks are JSON text, since Arrow
- * wants one schema. Left out: episodes of several turns, which none of these shapes can hold.
+ * wants one schema. A system message also tells the size of the task's canvas, as canvas_gym.datasets does. Left out:
+ * episodes of several turns, which none of these shapes can hold.
  */
+import { getTask } from '../../server/tasks/suite.ts';
 import type { Store, TeacherSample } from '../store/index.ts';
 
 type Row = Record<string, unknown>;
@@ -24,8 +26,14 @@ export function* pages<T>(read: (after: number) => T[], idOf: (row: T) => number
   for (let page = read(0); page.length > 0; page = read(idOf(page.at(-1)!))) yield* page;
 }
 
-const toPrompt = (prompt: string, system: string): Message[] => [
-  ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+/** The system message with the size of the task's canvas; '' stays as it is, and so does that of a task the suite has not. */
+function toSystem(system: string, task_id: string): string {
+  const canvas = system === '' ? undefined : getTask(task_id)?.canvas;
+  return canvas === undefined ? system : `${system}\nThe canvas is ${canvas.w} x ${canvas.h} pixels.`;
+}
+
+const toPrompt = ({ task_id, prompt }: { task_id: string; prompt: string }, system: string): Message[] => [
+  ...(system === '' ? [] : [{ role: 'system' as const, content: toSystem(system, task_id) }]),
   { role: 'user', content: prompt },
 ];
 const toAnswer = (content: string): Message[] => [{ role: 'assistant', content }];
@@ -39,18 +47,18 @@ function samples(store: Store, run_id: string, accepted?: boolean): Generator<Te
 }
 
 function* promptCompletion(store: Store, run_id: string, system: string): Generator<Row> {
-  for (const { prompt, completion } of samples(store, run_id, true))
-    yield { prompt: toPrompt(prompt, system), completion: toAnswer(completion) };
+  for (const sample of samples(store, run_id, true))
+    yield { prompt: toPrompt(sample, system), completion: toAnswer(sample.completion) };
 }
 
 function* messages(store: Store, run_id: string, system: string): Generator<Row> {
-  for (const { prompt, completion } of samples(store, run_id, true))
-    yield { messages: [...toPrompt(prompt, system), ...toAnswer(completion)] };
+  for (const sample of samples(store, run_id, true))
+    yield { messages: [...toPrompt(sample, system), ...toAnswer(sample.completion)] };
 }
 
 function* unpaired(store: Store, run_id: string, system: string): Generator<Row> {
-  for (const { prompt, completion, accepted } of samples(store, run_id))
-    yield { prompt: toPrompt(prompt, system), completion: toAnswer(completion), label: accepted };
+  for (const sample of samples(store, run_id))
+    yield { prompt: toPrompt(sample, system), completion: toAnswer(sample.completion), label: sample.accepted };
 }
 
 interface Attempt {
@@ -86,7 +94,7 @@ function* preference(store: Store, run_id: string, system: string): Generator<Ro
   }
   for (const { best, worst } of pairs.values()) {
     if (best.reward === worst.reward) continue;
-    const prompt = toPrompt(best.prompt, system);
+    const prompt = toPrompt(best, system);
     yield { prompt, chosen: toAnswer(best.completion), rejected: toAnswer(worst.completion) };
   }
 }
@@ -112,16 +120,17 @@ function* tasks(store: Store, run_id: string): Generator<Task> {
 }
 
 function* prompts(store: Store, run_id: string, system: string): Generator<Row> {
-  for (const { task_id, prompt, split } of tasks(store, run_id))
-    yield { prompt: toPrompt(prompt, system), task_id, split };
+  for (const task of tasks(store, run_id))
+    yield { prompt: toPrompt(task, system), task_id: task.task_id, split: task.split };
 }
 
 function* verl(store: Store, run_id: string, system: string): Generator<Row> {
   let index = 0;
-  for (const { task_id, prompt, split } of tasks(store, run_id)) {
+  for (const task of tasks(store, run_id)) {
+    const { task_id, split } = task;
     yield {
       data_source: DATA_SOURCE,
-      prompt: toPrompt(prompt, system),
+      prompt: toPrompt(task, system),
       ability: 'diagram',
       reward_model: { style: 'rule', ground_truth: JSON.stringify({ task_id }) },
       extra_info: { split, index: index++, task_id, interaction_kwargs: { name: INTERACTION, task_id } },

@@ -8,7 +8,8 @@ import { episode, RUN, sample, step } from '../store/records.ts';
 import { runCli } from './command-line.ts';
 
 const USER = { role: 'user', content: 'Draw a client.' };
-const SYSTEM = { role: 'system', content: 'Be terse.' };
+const CANVAS = 'The canvas is 1200 x 800 pixels.';
+const SYSTEM = { role: 'system', content: `Be terse.\n${CANVAS}` };
 const says = (content: string): Record<string, string>[] => [{ role: 'assistant', content }];
 
 /** Two tasks: the first with three answers of the teacher and two episodes, the second with one answer. */
@@ -90,12 +91,12 @@ describe('rows for trainers', () => {
     expect(stderr).toBe(`${rows.length} rows of ${dataset} of ${RUN}\n`);
   });
 
-  test('a system message says how to answer, or what --system gives', async () => {
+  test('a system message says how to answer, or what --system gives, and how large the canvas is', async () => {
     const first = async (...flags: string[]): Promise<unknown> => {
       const { stdout } = await runCli(['export', '--dataset', 'messages', ...flags], { cwd: cwd() });
       return (JSON.parse(stdout.split('\n')[0]!) as { messages: unknown[] }).messages[0];
     };
-    expect(await first()).toEqual({ role: 'system', content: INSTRUCTIONS });
+    expect(await first()).toEqual({ role: 'system', content: `${INSTRUCTIONS}\n${CANVAS}` });
     expect(await first('--system', 'Be terse.')).toEqual(SYSTEM);
   });
 

@@ -72,11 +72,19 @@ def test_every_export_has_the_features_of_its_trainer(name: str, run_folder: Pat
     assert Dataset.from_parquet(str(tmp_path / "rows.parquet"), cache_dir=str(tmp_path)).to_list() == written
 
 
-def test_conversations_begin_with_how_to_answer(run_folder: Path) -> None:
+def test_conversations_begin_with_how_to_answer_and_how_large_the_canvas_is(run_folder: Path) -> None:
     for name, column in [("prompt_completion", "prompt"), ("messages", "messages"), ("preference", "prompt")]:
         row = json.loads(cli(run_folder, "export", "--dataset", name).splitlines()[0])
-        assert row[column][0] == {"role": "system", "content": INSTRUCTIONS}
+        assert row[column][0] == {"role": "system", "content": f"{INSTRUCTIONS}\nThe canvas is 1200 x 800 pixels."}
         assert row[column][1]["role"] == "user"
+
+
+def test_both_languages_say_the_same_for_every_canvas(tmp_path: Path) -> None:
+    cli(tmp_path, "teach", "--url", URL, "--tasks", "30", "--levels", "3,4,5")
+    exported = [json.loads(line) for line in cli(tmp_path, "export", "--dataset", "prompts").splitlines()]
+    client = Client(URL)
+    assert exported == list(rows.prompt_rows(client.task(task_id=row["task_id"]) for row in exported))
+    assert len({row["prompt"][0]["content"] for row in exported}) > 3
 
 
 def test_the_kept_answers_and_the_chosen_ones_are_the_good_ones(run_folder: Path) -> None:

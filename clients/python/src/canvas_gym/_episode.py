@@ -9,6 +9,7 @@ import json
 from typing import Any, Dict, Mapping, Optional, cast
 
 from ._api import Api, InlineTask, Observation, State, StepResponse
+from ._checks import assert_preset
 from .describe import describe_canvas, describe_feedback
 
 __all__ = ["TextEpisode", "last_text", "parse_task"]
@@ -32,6 +33,7 @@ class TextEpisode:
     def __init__(
         self, client: Api, *, preset: Optional[str] = None, max_turns: int = 1, action_set: Optional[str] = None
     ) -> None:
+        assert_preset(preset)
         self._client = client
         self._rules: Dict[str, Any] = {
             "reward": preset,

@@ -22,14 +22,17 @@ import time
 from collections import deque
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from types import TracebackType
-from typing import Any, Deque, Dict, Mapping, NamedTuple, Optional, Tuple, Type
+from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from ._api import Api, Operation
 from ._version import __version__
-from .errors import ConnectionFailed, to_response_error
+from .errors import ConnectionFailed, ResponseError, to_response_error
 
-__all__ = ["Client"]
+__all__ = ["DEFAULT_URL", "Client", "split_urls"]
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+URL_VARIABLE = "CANVAS_GYM_URL"
 
 RETRIED_STATUSES = frozenset({408, 429, 502, 503, 504})
 FIRST_DELAY_S = 0.2
@@ -45,6 +48,7 @@ class Answer(NamedTuple):
     status: int
     body: bytes
     retry_after_s: Optional[float]
+    media_type: str
 
 
 class Client(Api):
@@ -53,7 +57,9 @@ class Client(Api):
     Methods raise ResponseError when the server refuses or fails, and ConnectionFailed when it cannot be reached.
 
     Args:
-        url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication.
+        url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication. None
+            stands for the first address in the environment variable CANVAS_GYM_URL, and without that for
+            http://127.0.0.1:8000.
         timeout: Seconds that one attempt may take, connecting included.
         retries: How often a request is repeated after a lost connection, 408, 429, 502, 503 or 504. The waits between
             are 0.2 s, 0.4 s, 0.8 s, ... up to 5 s, each up to a half longer or shorter by chance, and at least what
@@ -63,12 +69,14 @@ class Client(Api):
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8000",
+        url: Optional[str] = None,
         *,
         timeout: float = 60.0,
         retries: int = 4,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
+        if url is None:
+            url = split_urls(None)[0]
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url must begin with http:// or https:// and name a host, and is {url!r}")
@@ -117,7 +125,7 @@ class Client(Api):
         headers.update(self.headers)
         answer = self._send(operation.method, target, body, headers)
         if not 200 <= answer.status < 300:  # noqa: PLR2004
-            raise to_response_error(answer.status, answer.body, answer.retry_after_s)
+            raise self._refused(answer)
         if operation.answer == "bytes":
             return answer.body
         if operation.answer == "text":
@@ -125,7 +133,10 @@ class Client(Api):
         try:
             return json.loads(answer.body)
         except ValueError:
-            raise to_response_error(answer.status, answer.body) from None
+            raise self._refused(answer) from None
+
+    def _refused(self, answer: Answer) -> ResponseError:
+        return to_response_error(self.url, answer.status, answer.body, answer.media_type, answer.retry_after_s)
 
     def _send(self, method: str, target: str, body: Optional[bytes], headers: Dict[str, str]) -> Answer:
         """Repeat a request until it is answered, refused, or has failed once more than `retries` times."""
@@ -166,6 +177,18 @@ class Client(Api):
                 self._tls = ssl.create_default_context()
             return HTTPSConnection(self._host, self._port, timeout=self.timeout, context=self._tls)
         return HTTPConnection(self._host, self._port, timeout=self.timeout)
+
+
+def split_urls(url: Union[str, Sequence[str], None]) -> List[str]:
+    """List the addresses of a text with commas between, or of a list; None stands for CANVAS_GYM_URL or DEFAULT_URL.
+
+    >>> split_urls("http://a:8000, http://b:8000")
+    ['http://a:8000', 'http://b:8000']
+    """
+    given = os.environ.get(URL_VARIABLE, "") if url is None else url
+    parts = given.split(",") if isinstance(given, str) else given
+    listed = [part.strip() for part in parts if part.strip()]
+    return listed or ([DEFAULT_URL] if url is None else [])
 
 
 class _Connections:
@@ -224,7 +247,8 @@ def _exchange(
             response.read()  # closes it
     if response.length:
         raise IncompleteRead(b"".join(chunks), response.length)
-    answer = Answer(response.status, b"".join(chunks), _seconds(response.getheader("retry-after")))
+    media_type = (response.getheader("content-type") or "").split(";")[0].strip()
+    answer = Answer(response.status, b"".join(chunks), _seconds(response.getheader("retry-after")), media_type)
     return answer, not response.will_close
 
 

@@ -18,7 +18,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypedDict, Union, get_args
 
-from ._api import INSTRUCTIONS, Api, Family, Level, PublicTask, Split
+from ._api import INSTRUCTIONS, Api, CanvasSize, Family, Level, PublicTask, Split
 
 __all__ = [
     "INSTRUCTIONS",
@@ -30,6 +30,7 @@ __all__ = [
     "prompt_completion_rows",
     "prompt_rows",
     "suite_tasks",
+    "system_message",
     "unpaired_rows",
     "verl_rows",
     "write_jsonl",
@@ -43,13 +44,18 @@ Message = Dict[str, str]
 Row = Dict[str, Any]
 
 
-class Sample(TypedDict):
-    """An answer to a task and its reward; None where the server could not score it."""
-
+class _Sample(TypedDict):
     task_id: str
     prompt: str
     completion: str
     reward: Optional[float]
+
+
+class Sample(_Sample, total=False):
+    """An answer to a task and its reward; None where the server could not score it."""
+
+    # Drawing area of the task, which the system message tells
+    canvas: CanvasSize
 
 
 def suite_tasks(
@@ -107,20 +113,35 @@ def mixed_tasks(
     return islice(in_turn, count)
 
 
-def chat_prompt(prompt: str, system: str = INSTRUCTIONS) -> List[Message]:
+def chat_prompt(prompt: str, system: str = INSTRUCTIONS, canvas: Optional[CanvasSize] = None) -> List[Message]:
     """Make the messages that ask for a diagram.
 
     >>> chat_prompt("Draw a box.", system="")
     [{'role': 'user', 'content': 'Draw a box.'}]
+    >>> chat_prompt("Draw a box.", "Be terse.", {"w": 1200, "h": 800})[0]
+    {'role': 'system', 'content': 'Be terse.\\nThe canvas is 1200 x 800 pixels.'}
     """
-    user = {"role": "user", "content": prompt}
-    return [{"role": "system", "content": system}, user] if system else [user]
+    said, user = system_message(system, canvas), {"role": "user", "content": prompt}
+    return [{"role": "system", "content": said}, user] if said else [user]
+
+
+def system_message(system: str = INSTRUCTIONS, canvas: Optional[CanvasSize] = None) -> str:
+    """Add the size of the canvas to a system message; "" stays as it is.
+
+    Args:
+        system: The message.
+        canvas: Drawing area of the task, pixels; None where it is not known.
+    """
+    if not system or canvas is None:
+        return system
+    return f"{system}\nThe canvas is {canvas['w']:g} x {canvas['h']:g} pixels."
 
 
 def prompt_rows(tasks: Iterable[PublicTask], *, system: str = INSTRUCTIONS) -> Iterator[Row]:
     """Make prompt-only rows, as GRPO takes them; `task_id` is handed on to the reward function."""
     for task in tasks:
-        yield {"prompt": chat_prompt(task["prompt"], system), "task_id": task["task_id"], "split": task["split"]}
+        prompt = chat_prompt(task["prompt"], system, task["canvas"])
+        yield {"prompt": prompt, "task_id": task["task_id"], "split": task["split"]}
 
 
 def verl_rows(tasks: Iterable[PublicTask], *, system: str = INSTRUCTIONS) -> Iterator[Row]:
@@ -132,7 +153,7 @@ def verl_rows(tasks: Iterable[PublicTask], *, system: str = INSTRUCTIONS) -> Ite
         task_id, split = task["task_id"], task["split"]
         yield {
             "data_source": DATA_SOURCE,
-            "prompt": chat_prompt(task["prompt"], system),
+            "prompt": chat_prompt(task["prompt"], system, task["canvas"]),
             "ability": "diagram",
             "reward_model": {"style": "rule", "ground_truth": _compact({"task_id": task_id})},
             "extra_info": {
@@ -150,14 +171,14 @@ def prompt_completion_rows(
     """Make rows for SFT on the completion, of the answers whose reward is at least `threshold`."""
     for sample in samples:
         if _is_good(sample, threshold):
-            yield {"prompt": chat_prompt(sample["prompt"], system), "completion": _answer(sample)}
+            yield {"prompt": _asked(sample, system), "completion": _answer(sample)}
 
 
 def message_rows(samples: Iterable[Sample], *, threshold: float = 0.5, system: str = INSTRUCTIONS) -> Iterator[Row]:
     """Make rows for SFT on whole conversations, of the answers whose reward is at least `threshold`."""
     for sample in samples:
         if _is_good(sample, threshold):
-            yield {"messages": [*chat_prompt(sample["prompt"], system), *_answer(sample)]}
+            yield {"messages": [*_asked(sample, system), *_answer(sample)]}
 
 
 def unpaired_rows(samples: Iterable[Sample], *, threshold: float = 0.5, system: str = INSTRUCTIONS) -> Iterator[Row]:
@@ -170,7 +191,7 @@ def unpaired_rows(samples: Iterable[Sample], *, threshold: float = 0.5, system: 
     for sample in samples:
         if sample["reward"] is not None:
             label = _is_good(sample, threshold)
-            yield {"prompt": chat_prompt(sample["prompt"], system), "completion": _answer(sample), "label": label}
+            yield {"prompt": _asked(sample, system), "completion": _answer(sample), "label": label}
 
 
 def preference_rows(samples: Iterable[Sample], *, margin: float = 0.0, system: str = INSTRUCTIONS) -> Iterator[Row]:
@@ -194,8 +215,7 @@ def preference_rows(samples: Iterable[Sample], *, margin: float = 0.0, system: s
         pairs[sample["task_id"]] = (high, best, low, worst)
     for high, best, low, worst in pairs.values():
         if high - low > margin:
-            prompt = chat_prompt(best["prompt"], system)
-            yield {"prompt": prompt, "chosen": _answer(best), "rejected": _answer(worst)}
+            yield {"prompt": _asked(best, system), "chosen": _answer(best), "rejected": _answer(worst)}
 
 
 def write_jsonl(path: Union[str, Path], rows: Iterable[Mapping[str, Any]]) -> int:
@@ -214,6 +234,10 @@ def _compact(value: Any) -> str:
 
 def _is_good(sample: Sample, threshold: float) -> bool:
     return sample["reward"] is not None and sample["reward"] >= threshold
+
+
+def _asked(sample: Sample, system: str) -> List[Message]:
+    return chat_prompt(sample["prompt"], system, sample.get("canvas"))
 
 
 def _answer(sample: Sample) -> List[Message]:

@@ -60,19 +60,22 @@ class ConnectionFailed(CanvasGymError):  # noqa: N818 -- ConnectionError is a na
         return type(self), (self.url, self.reason)
 
 
-def to_response_error(status: int, body: bytes, retry_after_s: Optional[float] = None) -> ResponseError:
-    """Read the body of a refusal; one that is not this server's keeps the start of its text.
+def to_response_error(
+    url: str, status: int, body: bytes, media_type: str = "", retry_after_s: Optional[float] = None
+) -> ResponseError:
+    """Read the body of a refusal, or say that another server wrote it.
 
-    >>> print(to_response_error(404, b'{"error": {"code": "unknown_task", "message": "No task x"}, "detail": []}'))
+    >>> body = b'{"error": {"code": "unknown_task", "message": "No task x"}, "detail": []}'
+    >>> print(to_response_error("http://a", 404, body))
     404 unknown_task: No task x
-    >>> print(to_response_error(502, b"<h1>Bad gateway</h1>"))
-    502 unknown: <h1>Bad gateway</h1>
+    >>> print(to_response_error("http://a", 404, b"<h1>Not found</h1>", "text/html"))
+    404 unknown: no canvas-gym server at http://a (answered 404 text/html)
     """
-    text = body.decode("utf-8", "replace")
     try:
-        answer = json.loads(text)
+        answer = json.loads(body)
         error = answer["error"]
         code, message = str(error["code"]), str(error["message"])
         return ResponseError(status, code, message, answer.get("detail"), str(error.get("path", "")), retry_after_s)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ResponseError(status, "unknown", text[:200] or "no text", None, "", retry_after_s)
+        said = f"answered {status} {media_type}".rstrip()
+        return ResponseError(status, "unknown", f"no canvas-gym server at {url} ({said})", None, "", retry_after_s)

@@ -15,16 +15,19 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, SupportsFloat, Tuple
 
-import gymnasium
-import numpy as np
-from gymnasium import spaces
-from gymnasium.error import ResetNeeded
-
 from ._api import Info, Observation, State
-from ._png import decode_png
-from ._text_space import UnicodeText
+from ._checks import framework
 from .client import Client
 from .describe import describe_canvas, describe_feedback
+
+with framework("gymnasium"):
+    import gymnasium
+    import numpy as np
+    from gymnasium import spaces
+    from gymnasium.error import ResetNeeded
+
+    from ._png import decode_png
+    from ._text_space import UnicodeText
 
 __all__ = ["ENV_ID", "CanvasEnv", "UnicodeText"]
 
@@ -72,7 +75,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
     ResponseError where the server refuses, e.g. an unknown task; ConnectionFailed where it does not answer.
 
     Args:
-        url: Where the server is.
+        url: Where the server is; None stands for CANVAS_GYM_URL, and without that for http://127.0.0.1:8000.
         split: Split of the suite, e.g. `train`.
         family: Family of tasks, e.g. `flowchart`.
         level: Difficulty, 1 to 5.
@@ -93,7 +96,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8000",
+        url: Optional[str] = None,
         *,
         split: Optional[str] = None,
         family: Optional[str] = None,

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from openrlhf.utils.agent import AgentInstanceBase, MultiTurnAgentExecutor
-
+from canvas_gym._checks import framework
 from canvas_gym.openrlhf import DiagramAgent
+
+with framework("openrlhf"):
+    from openrlhf.utils.agent import AgentInstanceBase, MultiTurnAgentExecutor
 
 __all__ = ["AgentExecutor", "AgentInstance"]
 

@@ -31,12 +31,15 @@ from typing import (
     cast,
 )
 
-import ray
-
 from ._api import Observation, Preset
+from ._checks import assert_columns, assert_preset, framework
 from ._episode import TextEpisode, parse_task
 from ._remote import RETRIES
-from .replicas import Replicas, split_urls
+from .client import split_urls
+from .replicas import Replicas
+
+with framework("ray"):
+    import ray
 
 __all__ = ["Scores", "Trajectory", "Turn", "rollouts", "score"]
 
@@ -100,9 +103,8 @@ def score(
         ResponseError: A replica refused.
     """
     columns = {"completions": completions, "prompts": prompts, "task_id": task_ids, "task": tasks}
-    odd = [name for name, column in columns.items() if column is not None and len(column) != len(completions)]
-    if odd:
-        raise ValueError(f"{', '.join(odd)} must be as long as completions, {len(completions)}")
+    assert_columns(len(completions), completions=completions, prompts=prompts, task_ids=task_ids, tasks=tasks)
+    assert_preset(preset)
     parts = [
         {name: None if column is None else list(column[start : start + batch_size]) for name, column in columns.items()}
         for start in range(0, len(completions), batch_size)

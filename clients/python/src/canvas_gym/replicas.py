@@ -11,19 +11,15 @@ they need the same secret. A request goes to the servers in turn; one that does 
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import time
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Union
 
 from ._api import Api, Operation
-from .client import RETRIED_STATUSES, Client, _delay
+from .client import DEFAULT_URL, RETRIED_STATUSES, Client, _delay, split_urls
 from .errors import CanvasGymError, ConnectionFailed, ResponseError
 
 __all__ = ["DEFAULT_URL", "Replicas", "connect", "is_outage"]
-
-DEFAULT_URL = "http://127.0.0.1:8000"
-URL_VARIABLE = "CANVAS_GYM_URL"
 
 
 class Replicas(Api):
@@ -111,14 +107,6 @@ def connect(
     if len(urls) == 1:
         return Client(urls[0], timeout=timeout, retries=retries)
     return Replicas(urls, timeout=timeout, retries=retries)
-
-
-def split_urls(url: Union[str, Sequence[str], None]) -> List[str]:
-    """List the addresses that `connect` takes."""
-    if url is None:
-        url = os.environ.get(URL_VARIABLE) or DEFAULT_URL
-    given = url.split(",") if isinstance(url, str) else url
-    return [part.strip() for part in given if part.strip()]
 
 
 def is_outage(error: CanvasGymError) -> bool:

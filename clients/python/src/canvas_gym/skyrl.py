@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
-import skyrl_gym
-from skyrl_gym.envs import registration
-from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
-
 from ._api import PublicTask
+from ._checks import framework
 from ._episode import TextEpisode, describe_turn, last_text, parse_task
 from ._remote import shared_client
 from .datasets import INSTRUCTIONS, chat_prompt
+
+with framework("skyrl"):
+    import skyrl_gym
+    from skyrl_gym.envs import registration
+    from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
 __all__ = ["ENV_ID", "DiagramEnv", "skyrl_rows"]
 
@@ -88,7 +90,7 @@ def skyrl_rows(tasks: Iterable[PublicTask], *, system: str = INSTRUCTIONS) -> It
     for task in tasks:
         yield {
             "data_source": "text_to_diagram",
-            "prompt": chat_prompt(task["prompt"], system),
+            "prompt": chat_prompt(task["prompt"], system, task["canvas"]),
             "env_class": ENV_ID,
             "reward_spec": {"method": "rule", "ground_truth": task["task_id"]},
             "extra_info": {"split": task["split"], "task_id": task["task_id"]},

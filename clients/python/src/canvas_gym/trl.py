@@ -17,6 +17,7 @@ import logging
 from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from ._api import Preset, StepResponse
+from ._checks import assert_columns, assert_preset
 from ._episode import TextEpisode, last_text, parse_inline, parse_task
 from .client import Client
 from .errors import CanvasGymError
@@ -69,6 +70,7 @@ class RewardFunction:
         retries: int = 4,
         name: Optional[str] = None,
     ) -> None:
+        assert_preset(preset)
         if on_outage not in ("none", "raise"):
             raise ValueError(f"on_outage must be 'none' or 'raise', and is {on_outage!r}")
         self.preset = preset
@@ -385,6 +387,7 @@ def _describe(answer: StepResponse, reward: float) -> str:
 def _to_items(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> Columns:
     """Bring the columns of a trainer into the form that /score takes; a named task needs no prompt."""
     size = len(completions)
+    assert_columns(size, prompts=prompts, task_id=columns.get("task_id"), task=columns.get("task"))
     task_ids = list(columns.get("task_id") or [None] * size)
     tasks = [None if task is None else parse_inline(task) for task in columns.get("task") or [None] * size]
     return {

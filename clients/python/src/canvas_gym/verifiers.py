@@ -13,12 +13,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Iterator, Optional, Union, cast
 
-import verifiers.v1 as vf
-
 from ._api import Family, Level, Preset, Split
+from ._checks import framework
 from ._episode import TextEpisode, describe_turn
 from ._remote import shared_client
-from .datasets import INSTRUCTIONS, mixed_tasks, suite_tasks
+from .datasets import INSTRUCTIONS, mixed_tasks, suite_tasks, system_message
+
+with framework("verifiers"):
+    import verifiers.v1 as vf
 
 __all__ = ["DiagramEnv", "DiagramTaskset", "load_environment"]
 
@@ -80,7 +82,7 @@ class DiagramTaskset(vf.Taskset[DiagramTask, DiagramConfig]):
                 id=task["task_id"],
                 name=task["task_id"],
                 prompt=task["prompt"],
-                system_prompt=config.instructions or None,
+                system_prompt=system_message(config.instructions, task["canvas"]) or None,
                 task_id=task["task_id"],
                 url=config.url,
                 preset=config.preset,
