@@ -75,6 +75,12 @@ describe('its tests', () => {
   });
 });
 
+test('the example of two turns ends with a good drawing, and says what was wrong with the first', async () => {
+  const printed = await python(['-W', 'error', join(PACKAGE, 'examples/client_two_turns.py')], ROOT);
+  expect(printed).toContain('these arrows are missing; connect "Record" -> "Review"');
+  expect(Number(/^in all: (.*)$/m.exec(printed)?.[1])).toBeGreaterThan(0.9);
+});
+
 describe('its wheel', () => {
   test('is the same from the same files, and leaves nothing behind', async () => {
     const folders = ['a', 'b'].map((name) => join(temporaryFolder(), name));

@@ -102,9 +102,9 @@ class TrlRewards(unittest.TestCase):
             self.call(made, [SOLUTION], task_id=[TASK_ID]),
             [Client(URL).reward(task_id=TASK_ID, completion=SOLUTION, reward="article")["reward"]],
         )
-        with self.assertRaises(ResponseError) as raised:
-            self.call(RewardFunction("great"), ["x"])  # type: ignore[arg-type]
-        self.assertEqual(raised.exception.status, 422)
+        for make in (RewardFunction, partial(reward_function, None), partial(DiagramTools, None)):
+            with self.assertRaisesRegex(ValueError, "preset must be one of .*graded, and is 'grade'"):
+                make("grade")
 
     def test_the_components_are_logged(self) -> None:
         columns: Dict[str, List[Any]] = {}
@@ -164,6 +164,10 @@ class TrlRewards(unittest.TestCase):
         with self.assertRaises(ResponseError) as raised:
             self.call(graded_reward, ["x"], task_id=["nowhere.1"])
         self.assertEqual(raised.exception.code, "unknown_task")
+        with self.assertRaisesRegex(TypeError, "task_id must be a list"):
+            self.call(graded_reward, ["x"], task_id=TASK_ID)
+        with self.assertRaisesRegex(ValueError, "task_id must be as long as the completions, 2"):
+            self.call(graded_reward, ["x", "y"], task_id=[TASK_ID])
 
 
 class TrlEnvironment(unittest.TestCase):
@@ -193,6 +197,7 @@ class TrlEnvironment(unittest.TestCase):
     def test_an_episode_of_calls_has_the_reward_of_its_drawing(self) -> None:
         environment = DiagramEnvironment()
         row = next(prompt_rows([Client(URL).task(task_id=TASK_ID)]))
+        self.assertTrue(row["prompt"][0]["content"].endswith("\nThe canvas is 1200 x 800 pixels."))
         said = environment.reset(**row)
         self.assertIn("1200 x 800", said)
         self.assertNotIn("Record", said, "the prompt has it already")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import multiprocessing
 import os
@@ -28,6 +29,8 @@ from faulty_server import (
 )
 
 from canvas_gym import CanvasGymError, Client, ConnectionFailed, ResponseError, types
+from canvas_gym.client import DEFAULT_URL, split_urls
+from canvas_gym.replicas import connect
 
 URL = os.environ["CANVAS_GYM_URL"]
 CERTIFICATE = str(Path(__file__).with_name("localhost.pem"))
@@ -247,6 +250,39 @@ class Connections(unittest.TestCase):
                 Client(url)
 
 
+class Addresses(unittest.TestCase):
+    """Where the server is, when nobody says."""
+
+    def test_the_variable_counts_unless_it_is_empty(self) -> None:
+        cases = {None: DEFAULT_URL, "": DEFAULT_URL, " , ": DEFAULT_URL, "http://a:1": "http://a:1"}
+        for value, url in {**cases, "http://a:1, http://b:2": "http://a:1"}.items():
+            kept = {name: text for name, text in os.environ.items() if name != "CANVAS_GYM_URL"}
+            said = {} if value is None else {"CANVAS_GYM_URL": value}
+            with self.subTest(value), mock.patch.dict(os.environ, {**kept, **said}, clear=True):
+                self.assertEqual(Client().url, url)
+                several = split_urls(None)
+                self.assertEqual(several[0], url)
+                self.assertEqual(repr(connect())[:8], "Replicas" if len(several) > 1 else "Client('")
+
+    def test_an_empty_address_is_refused(self) -> None:
+        for call in (Client, connect):
+            with self.assertRaises(ValueError):
+                call("")
+
+
+class Frameworks(unittest.TestCase):
+    """An adapter whose framework is missing says how to install it."""
+
+    def test_the_error_names_the_extra(self) -> None:
+        modules = {"gymnasium": "gymnasium", "ray": "ray", "skyrl": "skyrl_gym", "verifiers": "verifiers.v1"}
+        for extra, needed in {**modules, "openrlhf": "openrlhf.utils.agent"}.items():
+            name = "canvas_gym.openrlhf_agent" if extra == "openrlhf" else f"canvas_gym.{extra}"
+            hidden = {needed: None, needed.split(".")[0]: None}
+            with self.subTest(extra), mock.patch.dict("sys.modules", hidden):
+                with self.assertRaisesRegex(ModuleNotFoundError, rf"pip install './clients/python\[{extra}\]'"):
+                    importlib.import_module(name)
+
+
 def _call_twice(client: Client) -> None:
     client.health()
     client.health()
@@ -316,14 +352,21 @@ class Failures(unittest.TestCase):
                     Client(server.url, retries=0, timeout=0.4).health()
                 self.assertLess(time.monotonic() - began, 1.5)
 
-    def test_answers_of_others_are_errors_with_their_text(self) -> None:
+    def test_answers_of_others_are_one_line_that_says_so(self) -> None:
         page = b"<h1>It works</h1>"
-        with FaultyServer(bytes_answer(page), bytes_answer(page, 404), bytes_answer(b"", 302)) as server:
-            with Client(server.url) as client:
-                for status in (200, 404, 302):
-                    with self.assertRaises(ResponseError) as raised:
-                        client.health()
-                    self.assertEqual((raised.exception.status, raised.exception.code), (status, "unknown"))
+        answers = {
+            "200 text/html": bytes_answer(page, content_type="text/html; charset=utf-8"),
+            "404 text/html": bytes_answer(page, 404, content_type="text/html"),
+            "404 application/json": json_answer({"detail": "Not Found"}, 404, content_type="application/json"),
+            "302": bytes_answer(b"", 302),
+        }
+        with FaultyServer(*answers.values()) as server, Client(server.url) as client:
+            for said in answers:
+                with self.assertRaises(ResponseError) as raised:
+                    client.health()
+                self.assertEqual((raised.exception.status, raised.exception.code), (int(said[:3]), "unknown"))
+                message = f"no canvas-gym server at {server.url} (answered {said})"
+                self.assertEqual(raised.exception.message, message)
 
     def test_a_missing_reward_is_none(self) -> None:
         scored = {"rewards": [0.5, None], "preset": {}, "components": [{}, {}], "errors": [[], []]}

@@ -1,15 +1,25 @@
-"""A Gymnasium environment. `pip install canvas-gym gymnasium`"""
+"""A Gymnasium environment.
 
-import os
+pip install './clients/python[gymnasium]'
+"""
+
+import json
 
 import gymnasium
 
 import canvas_gym.gymnasium  # noqa: F401  (registers it)
 
-url = os.environ.get("CANVAS_GYM_URL", "http://127.0.0.1:8000")
-env = gymnasium.make("CanvasGym/TextToDiagram-v0", url=url, level=1, render_mode="rgb_array")
-observation, info = env.reset(seed=7)
+LABELS = ["Record", "Review", "Edit Episode"]
+box = {"type": "create_shape", "shape": "rectangle", "y": 360, "w": 200, "h": 80}
+drawn = [{**box, "id": label, "x": 120 + 380 * i, "text": label} for i, label in enumerate(LABELS)]
+drawn += [{"type": "connect", "from": a, "to": b} for a, b in zip(LABELS, LABELS[1:])]
+ANSWER = json.dumps({"actions": drawn})  # what a model writes
+
+env = gymnasium.make("CanvasGym/TextToDiagram-v0", render_mode="rgb_array")  # url=..., or CANVAS_GYM_URL
+observation, info = env.reset(
+    seed=7, options={"task_id": "train.pipeline.1.3"}
+)  # without options: any task, by the seed
 print(observation["prompt"])
-observation, reward, terminated, truncated, info = env.step('{"actions": []}')
+observation, reward, terminated, truncated, info = env.step(ANSWER)
 print(reward, terminated, truncated, env.render().shape)
 env.close()

@@ -1,16 +1,25 @@
-"""ORS, the Open Reward Standard. `pip install openreward`; nothing of ours is needed."""
+"""ORS, the Open Reward Standard; nothing of ours is needed.
+
+pip install openreward
+"""
 
 import os
 
-url = os.environ.get("CANVAS_GYM_URL", "http://127.0.0.1:8000")
+url = os.environ.get("CANVAS_GYM_URL") or "http://127.0.0.1:8000"
 os.environ.update(OPENREWARD_API_URL=url, OPENREWARD_SESSION_URL=url, OPENREWARD_API_KEY="none")
 
 from openreward import OpenReward  # noqa: E402  (reads the addresses when it is imported)
 
-box = {"type": "create_shape", "id": "a", "shape": "rectangle", "x": 80, "y": 80, "w": 160, "h": 80, "text": "A"}
+LABELS = ["Record", "Review", "Edit Episode"]
+box = {"type": "create_shape", "shape": "rectangle", "y": 360, "w": 200, "h": 80}
+drawn = [{**box, "id": label, "x": 120 + 380 * i, "text": label} for i, label in enumerate(LABELS)]
+drawn += [{"type": "connect", "from": a, "to": b} for a, b in zip(LABELS, LABELS[1:])]
+
 with OpenReward() as client:
     environment = client.environments.get("diagram")
-    with environment.session(task=environment.get_task("train", 0)) as session:
+    task = environment.get_task("train", 0)
+    task.task_spec = {"task_id": "train.pipeline.1.3"}  # instead of the first of the split
+    with environment.session(task=task) as session:
         print(session.get_prompt()[0].text)
-        result = session.call_tool("submit_diagram", {"actions": [box]})
+        result = session.call_tool("submit_diagram", {"actions": drawn})
         print(result.reward, result.finished)

@@ -1,4 +1,7 @@
-"""TRL with tools: the model calls create_shape, connect, ... and the environment rewards the drawing. `pip install canvas-gym trl`"""
+"""TRL with tools: the model calls create_shape, connect, ... and the environment rewards the drawing.
+
+pip install './clients/python[trl]'
+"""
 
 import os
 
@@ -6,13 +9,13 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from canvas_gym import Client
-from canvas_gym.datasets import prompt_rows, mixed_tasks
+from canvas_gym.datasets import mixed_tasks, prompt_rows
 from canvas_gym.trl import DiagramEnvironment
 
 rows = Dataset.from_list(list(prompt_rows(mixed_tasks(Client(), level=1, count=1000), system="")))
 trainer = GRPOTrainer(
     os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),
-    environment_factory=DiagramEnvironment,  # finds the server by CANVAS_GYM_URL
+    environment_factory=DiagramEnvironment,  # finds the server by CANVAS_GYM_URL, and tells the size of the canvas
     train_dataset=rows,
     args=GRPOConfig(output_dir="trl-environment", max_completion_length=1024),
 )

@@ -2,11 +2,7 @@
 
 import json
 import os
-import re
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 from typing import Any, Dict, List
 
 import gymnasium
@@ -172,12 +168,6 @@ def test_the_last_observation_is_kept_where_an_episode_restarts_at_once() -> Non
         assert after["canvas"] == ("(empty)", "(empty)") and after["prompt"] != before["prompt"]
     finally:
         env.close()
-
-
-def test_the_example_runs() -> None:
-    example = Path(__file__).parents[3] / "clients/python/examples/gymnasium_env.py"
-    printed = subprocess.run([sys.executable, str(example)], check=True, capture_output=True, text=True).stdout
-    assert re.search(r"^0\.0 True False \(\d+, \d+, 3\)$", printed, re.MULTILINE)
 
 
 def test_random_actions_never_break_an_episode() -> None:

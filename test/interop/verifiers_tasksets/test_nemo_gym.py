@@ -121,7 +121,10 @@ def test_bad_arguments_are_told_to_the_model_and_it_goes_on(played):
 
 def test_rows_of_the_example_are_played(played, example_rows):
     row = example_rows[0]
-    traces = played[0][row["responses_create_params"]["input"][0]["content"]]
+    system, asked = row["responses_create_params"]["input"]
+    assert "The canvas is 1200 x 800 pixels." in system["content"]
+    traces = played[0][system["content"]]
     assert len(example_rows) == 100
+    assert len({row["task_id"].split(".")[1] for row in example_rows}) > 5, "of many families"
     assert scores(traces) == [0.0] * ROLLOUTS
     assert traces[0]["info"]["nemo_gym"]["task_id"] == row["task_id"]

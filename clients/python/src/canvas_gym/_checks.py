@@ -18,13 +18,13 @@ def framework(extra: str) -> Iterator[None]:
     >>> with framework("ray"):
     ...     import no_such_module
     Traceback (most recent call last):
-    ImportError: No module named 'no_such_module'; in a checkout: pip install './clients/python[ray]'
+    ModuleNotFoundError: No module named 'no_such_module'; in a checkout: pip install './clients/python[ray]'
     """
     try:
         yield
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         how = f"{error.msg}; in a checkout: pip install './clients/python[{extra}]'"
-        raise ImportError(how, name=error.name, path=error.path) from error
+        raise ModuleNotFoundError(how, name=error.name) from error
 
 
 def assert_preset(preset: Optional[str]) -> None:

@@ -114,12 +114,12 @@ def mixed_tasks(
 
 
 def chat_prompt(prompt: str, system: str = INSTRUCTIONS, canvas: Optional[CanvasSize] = None) -> List[Message]:
-    """Make the messages that ask for a diagram.
+    r"""Make the messages that ask for a diagram.
 
     >>> chat_prompt("Draw a box.", system="")
     [{'role': 'user', 'content': 'Draw a box.'}]
     >>> chat_prompt("Draw a box.", "Be terse.", {"w": 1200, "h": 800})[0]
-    {'role': 'system', 'content': 'Be terse.\\nThe canvas is 1200 x 800 pixels.'}
+    {'role': 'system', 'content': 'Be terse.\nThe canvas is 1200 x 800 pixels.'}
     """
     said, user = system_message(system, canvas), {"role": "user", "content": prompt}
     return [{"role": "system", "content": said}, user] if said else [user]

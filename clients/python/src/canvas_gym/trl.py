@@ -387,7 +387,9 @@ def _describe(answer: StepResponse, reward: float) -> str:
 def _to_items(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> Columns:
     """Bring the columns of a trainer into the form that /score takes; a named task needs no prompt."""
     size = len(completions)
-    assert_columns(size, prompts=prompts, task_id=columns.get("task_id"), task=columns.get("task"))
+    assert_columns(
+        size, completions=completions, prompts=prompts, task_id=columns.get("task_id"), task=columns.get("task")
+    )
     task_ids = list(columns.get("task_id") or [None] * size)
     tasks = [None if task is None else parse_inline(task) for task in columns.get("task") or [None] * size]
     return {

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from uuid import uuid4
 
 # A trainer may load this file by its path, so nothing is imported by a dot.
+from canvas_gym._checks import assert_columns
 from canvas_gym._episode import TextEpisode, describe_turn, last_text, parse_task
 from canvas_gym._remote import get_rewards, shared_client
 
@@ -59,6 +60,7 @@ def compute_score_batch(
         For each answer `score`, and every component of the reward; the keys never differ, the values are numbers in
         [0, 1].
     """
+    assert_columns(len(solution_strs), ground_truths=ground_truths, extra_infos=extra_infos)
     infos = extra_infos if extra_infos is not None else [None] * len(solution_strs)
     labels = [truth or _task_of_info(info) for truth, info in zip(ground_truths, infos)]
     answer = get_rewards(shared_client(url), query=solution_strs, prompts=None, labels=labels, preset=preset)
