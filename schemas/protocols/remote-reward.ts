@@ -34,7 +34,10 @@ export const OpenRlhfQuery = z.strictObject({
 });
 
 export const OpenRlhfRequest = z.looseObject({
-  query: z.array(Text).max(MAX_BATCH).describe('Prompt and response as one text'),
+  query: z
+    .array(Text)
+    .max(MAX_BATCH)
+    .describe('Prompt and response as one text; the response alone where no prompts are given'),
   prompts: z.array(Text).max(MAX_BATCH).nullish().describe('As long as query'),
   labels: z.array(z.unknown()).max(MAX_BATCH).nullish().describe(`As long as query. ${LABEL}`),
 });

@@ -98,27 +98,35 @@ function endOfPrompt(text: string, prompt: string): number {
   return at;
 }
 
-/** Where the last header of an assistant's turn ends, or -1. */
-function endOfHeader(text: string): number {
-  const ends = TEMPLATES.map(({ assistant }) => {
-    const at = text.lastIndexOf(assistant);
-    return at < 0 ? -1 : at + assistant.length;
-  });
-  return Math.max(...ends);
+const HEADERS = [...new Set(TEMPLATES.map(({ assistant }) => assistant))];
+
+/** So much of a prompt's end says where it ends, code units: the question and the header of the answer. */
+const TAIL_LENGTH = 64;
+
+/** Where a prompt ends that was cut at its left, or that stands inside a turn of the text; -1 where it is not there. */
+function endOfTail(text: string, prompt: string): number {
+  const tail = stripSpecialTokens(prompt).slice(-TAIL_LENGTH);
+  const at = text.indexOf(tail);
+  return at < 0 ? -1 : at + tail.length;
+}
+
+/** A response without the header of its turn, which is there where the prompt came without a template. */
+function withoutHeader(response: string): string {
+  const header = HEADERS.find((each) => response.startsWith(each));
+  return header === undefined ? response : stripSpecialTokens(response.slice(header.length));
 }
 
 /**
- * The response in a text that holds prompt and response: what follows the prompt, else what follows the last header of an
- * assistant's turn, else, where no prompt was given, the whole text. Undefined where a given prompt cannot be found: the
- * prompt's own examples must not be taken for an answer.
+ * The response in a text that holds prompt and response: what follows the prompt, be that cut at its left or without the
+ * tokens of a template. Without a prompt the text is a response as a whole. Undefined where the prompt's end is not there: its
+ * own examples must not be taken for an answer. Nothing is searched behind the prompt, so no response can move its begin.
  */
 export function toResponseText(query: string, prompt: string | undefined): string | undefined {
-  const given = prompt !== undefined && prompt !== '';
-  if (given && query.startsWith(prompt)) return stripSpecialTokens(query.slice(prompt.length));
-  const end = given ? endOfPrompt(query, prompt) : -1;
-  const start = end >= 0 ? end : endOfHeader(query);
-  if (start < 0 && given) return undefined;
-  return stripSpecialTokens(query.slice(Math.max(start, 0)));
+  if (prompt === undefined || prompt === '') return stripSpecialTokens(query);
+  if (query.startsWith(prompt)) return stripSpecialTokens(query.slice(prompt.length));
+  const found = endOfPrompt(query, prompt);
+  const start = found >= 0 ? found : endOfTail(query, prompt);
+  return start < 0 ? undefined : withoutHeader(stripSpecialTokens(query.slice(start)));
 }
 
 /** What the user said last in a text that a chat template was applied to; any other text without special tokens. */

@@ -16,7 +16,7 @@ function openRlhfItems({ query, prompts, labels }: OpenRlhfRequest): Item[] {
     if (completion === undefined) {
       throw invalidAt(
         ['body', 'query', i],
-        `does not begin with prompts[${i}], and has no header of an assistant's turn`,
+        `does not hold the end of prompts[${i}], so there is no telling where the response begins`,
       );
     }
     const task = taskOfLabel(labels?.[i], ['body', 'labels', i]) ?? taskOfPrompt(prompt, ['body', 'prompts', i]);

@@ -40,7 +40,8 @@ describe('the pool', () => {
   const metrics = createMetrics();
   const faults: string[] = [];
   const log = (entry: string): void => void faults.push(entry);
-  const pool = createScorePool({ threads: 2, body_limits: DEFAULT_BODY_LIMITS, metrics, log });
+  const options = { body_limits: DEFAULT_BODY_LIMITS, metrics, log };
+  const pool = createScorePool({ ...options, threads: 2 });
   afterAll(async () => {
     await pool.close();
     metrics.close();
@@ -77,12 +78,24 @@ describe('the pool', () => {
   });
 
   test('none where no threads are allowed', () => {
-    const none = createScorePool({ threads: 0, body_limits: DEFAULT_BODY_LIMITS, metrics, log });
+    const none = createScorePool({ ...options, threads: 0 });
     expect(none.score(encode(batch(300)))).toBeUndefined();
   });
 
+  test('what is too much to wait is refused, and taken again once there is room', async () => {
+    const body = batch(300);
+    const own = createScorePool({ ...options, threads: 1, mostWaitingBytes: 1.5 * body.length });
+    const first = scoreInThread(own, body);
+    await first;
+    const [running, refused] = [own.score(encode(body)), own.score(encode(body))];
+    await expect(refused).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    expect((await running)?.status).toBe(200);
+    expect((await own.score(encode(body)))?.status).toBe(200);
+    await own.close();
+  });
+
   test('a thread that ends while it scores is a fault, not an answer', async () => {
-    const own = createScorePool({ threads: 1, body_limits: DEFAULT_BODY_LIMITS, metrics, log });
+    const own = createScorePool({ ...options, threads: 1 });
     await scoreInThread(own, batch(200));
     const scored = scoreInThread(own, batch(4096));
     const outcome = expect(scored).rejects.toThrow('ended');

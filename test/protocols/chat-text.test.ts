@@ -59,10 +59,29 @@ describe.each(TEMPLATES)('%s', (name, prompt, end) => {
     expect(toResponseText(`<|endoftext|><pad> ${query}`, prompt)).toBe(ANSWER);
   });
 
-  test('without a prompt, or with one that was cut at its left, the header of the answer counts', () => {
+  test('a prompt that was cut at its left is found by its end', () => {
+    expect(toResponseText(query.slice(40), prompt)).toBe(ANSWER);
+  });
+
+  test('a prompt without the template is found inside its turn', () => {
     const expected = name === 'gpt-oss' ? `<|channel|>final<|message|>${ANSWER}` : ANSWER;
-    expect(toResponseText(query, undefined)).toBe(expected);
-    expect(toResponseText(query.slice(40), prompt)).toBe(expected);
+    expect(toResponseText(query, ASK)).toBe(expected);
+  });
+
+  test('without a prompt the text is a response as a whole', () => {
+    expect(toResponseText(`Well. ${query}`, undefined)).toBe(`Well. ${prompt}${ANSWER}`.trim());
+  });
+
+  test('headers in a response move nothing', () => {
+    const response = `Well. ${prompt}${ANSWER}`;
+    expect(toResponseText(prompt + response + end, prompt)).toBe(response);
+    expect(toResponseText(query.slice(0, 40) + prompt + response, prompt)?.endsWith(response)).toBe(true);
+  });
+
+  test("a query that was cut before the answer has none: the prompt's own examples are not taken for it", () => {
+    const shots = `${prompt}${ANSWER}${end}\n${prompt.replaceAll(ASK, 'Now draw two cats')}`;
+    expect(toResponseText(shots.slice(0, prompt.length + ANSWER.length), shots)).toBeUndefined();
+    expect(toResponseText(shots + ANSWER, shots)).toBe(ANSWER);
   });
 
   test('what the user said last', () => {

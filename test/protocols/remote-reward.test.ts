@@ -104,7 +104,7 @@ overTransports('OpenRLHF', (api) => {
   test('labels may be missing, and so may prompts where labels name the tasks', async () => {
     const plain = await ask({ query: [`${CHAT}${GOOD}`], prompts: [CHAT] });
     expect(plain.rewards).toEqual([(await api().client.reward({ prompt: PROMPT, completion: GOOD })).reward]);
-    const labelled = await ask({ query: [`${CHAT}${GOOD}<|im_end|>`], labels: [TASK_ID] });
+    const labelled = await ask({ query: [`${GOOD}<|im_end|>`], labels: [TASK_ID] });
     expect(labelled.rewards).toEqual(await rewardsOf(api(), [GOOD]));
   });
 
