@@ -420,6 +420,11 @@ class OpenRlhf(unittest.TestCase):
                 set(module.reward_func(queries, [self.prompt] * 3, labels)["extra_logs"]),
                 {"valid", "layout", "semantics"},
             )
+        with mock.patch.dict(os.environ, {"CANVAS_GYM_PRESET": "", "CANVAS_GYM_MAX_TURNS": "", "CANVAS_GYM_URL": URL}):
+            self.assertEqual(float(module.reward_func(queries, [self.prompt] * 3, labels)["rewards"][0]), expected[0])
+            openrlhf.DiagramAgent()
+        with self.assertRaisesRegex(TypeError, "labels must be a list"):
+            module.reward_func(queries, [self.prompt] * 3, TASK_ID)
 
     def test_a_failure_is_an_exception_and_never_a_reward(self) -> None:
         with mock.patch("canvas_gym._remote.RETRIES", 0), mock.patch.dict(os.environ, {"CANVAS_GYM_URL": DEAD}):

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
 
 # OpenRLHF and verl load their adapters by path, so nothing that those import is imported by a dot.
 from canvas_gym._api import Api, Operation
+from canvas_gym._checks import assert_columns, assert_preset
 from canvas_gym.client import Client
 from canvas_gym.replicas import Replicas, connect
 
@@ -51,10 +52,13 @@ def get_rewards(
         labels: Tasks: an id, an object or its JSON text, or None for the prompt itself.
         preset: Reward preset, default graded.
     """
+    assert_columns(len(query), query=query, prompts=prompts, labels=labels)
+    assert_preset(preset)
     answer: RemoteRewards = {"rewards": [], "scores": [], "extra_logs": {}}
     for start in range(0, max(len(query), 1), BATCH):  # an empty batch is asked for too: its columns have names
         cut = slice(start, start + BATCH)
-        fields = {"query": list(query[cut]), "prompts": prompts and prompts[cut], "labels": labels and labels[cut]}
+        columns = {"query": query, "prompts": prompts, "labels": labels}
+        fields = {name: None if column is None else list(column[cut]) for name, column in columns.items()}
         part = client._call(GET_REWARD, {**fields, "reward": preset})
         answer["rewards"] += part["rewards"]
         answer["scores"] += part["scores"]

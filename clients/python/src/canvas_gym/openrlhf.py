@@ -43,9 +43,9 @@ def reward_func(
     answer = get_rewards(
         shared_client(None),
         query=queries,
-        prompts=list(prompts),
-        labels=None if labels is None else list(labels),
-        preset=os.environ.get("CANVAS_GYM_PRESET"),
+        prompts=prompts,
+        labels=labels,
+        preset=os.environ.get("CANVAS_GYM_PRESET") or None,
     )
     return {
         "rewards": _to_tensor(answer["rewards"]),
@@ -87,8 +87,8 @@ class DiagramAgent:
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         self._episode = TextEpisode(
             shared_client(None),
-            preset=os.environ.get("CANVAS_GYM_PRESET"),
-            max_turns=int(os.environ.get("CANVAS_GYM_MAX_TURNS", MAX_TURNS)),
+            preset=os.environ.get("CANVAS_GYM_PRESET") or None,
+            max_turns=int(os.environ.get("CANVAS_GYM_MAX_TURNS") or MAX_TURNS),
             action_set="editor",
         )
 
