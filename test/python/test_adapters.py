@@ -460,6 +460,8 @@ class OpenRlhf(unittest.TestCase):
             self.assertTrue(followed.startswith(chat.end) and followed.endswith(chat.assistant), chat.mark)
             self.assertEqual(openrlhf.to_next_turn(prompt, "{}" + chat.end, "Look."), followed[len(chat.end) :])
             self.assertEqual(openrlhf.strip_end("{}" + chat.end), "{}")
+        self.assertEqual(openrlhf.strip_end("{} " + chat.end + " \n"), "{}")
+        self.assertEqual(openrlhf.strip_end("{}" + " " * 200_000 + "x"), "{}" + " " * 200_000 + "x")
         self.assertEqual(openrlhf.to_next_turn("Draw.", "{}", "Look."), "\n\nUser: Look.\n\nAssistant: ")
 
     def test_an_episode_needs_a_label(self) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
 
 # OpenRLHF and verl load their adapters by path, so nothing that those import is imported by a dot.
 from canvas_gym._api import Api, Operation
 from canvas_gym._checks import assert_columns, assert_preset
 from canvas_gym.client import Client
+from canvas_gym.errors import CanvasGymError
 from canvas_gym.replicas import Replicas, connect
 
 __all__ = ["RemoteRewards", "get_rewards", "shared_client"]
@@ -60,11 +62,19 @@ def get_rewards(
         columns = {"query": query, "prompts": prompts, "labels": labels}
         fields = {name: None if column is None else list(column[cut]) for name, column in columns.items()}
         part = client._call(GET_REWARD, {**fields, "reward": preset})
+        _assert_rewards(part["rewards"], len(fields["query"] or ()))
         answer["rewards"] += part["rewards"]
         answer["scores"] += part["scores"]
         for name, column in part["extra_logs"].items():
             answer["extra_logs"].setdefault(name, []).extend(column)
     return answer
+
+
+def _assert_rewards(rewards: Any, count: int) -> None:
+    """Raise where rewards are not as many finite numbers as there are texts: a trainer would not notice."""
+    numbers = [reward for reward in rewards if isinstance(reward, (int, float)) and math.isfinite(reward)]
+    if len(rewards) != count or len(numbers) != count:
+        raise CanvasGymError(f"the server answered {len(numbers)} rewards for {count} texts")
 
 
 @functools.lru_cache(maxsize=16)

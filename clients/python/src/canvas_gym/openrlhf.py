@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 # OpenRLHF may load this file by its path, so nothing is imported by a dot.
@@ -136,14 +135,18 @@ def to_next_turn(prompt: str, answer: str, feedback: str) -> str:
     return end + chat.user.format(feedback) + chat.assistant
 
 
+ENDS = (*(chat.end for chat in CHATS), "<|endoftext|>", "<eos>")
+
+
 def strip_end(answer: str) -> str:
     """Take the tokens off that end an answer.
 
     >>> strip_end("{}<|im_end|>")
     '{}'
     """
-    ends = "|".join(re.escape(chat.end) for chat in CHATS)
-    return re.sub(rf"\s*({ends}|<\|endoftext\|>|<eos>)\s*$", "", answer)
+    stripped = answer.rstrip()
+    end = next((each for each in ENDS if stripped.endswith(each)), None)
+    return answer if end is None else stripped[: -len(end)].rstrip()
 
 
 def _to_tensor(value: Any) -> Any:
