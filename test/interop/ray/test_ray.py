@@ -113,8 +113,10 @@ def test_scores_come_in_order_from_both_servers(servers: List[Server], task_ids:
     counts = [requests_of(server, "/score") for server in servers]
     assert sum(counts) == EPISODES // BATCH and min(counts) > 0, counts
     assert score(urls, []) == {"rewards": [], "components": []}
-    with pytest.raises(ValueError, match="task_id must be as long as completions"):
+    with pytest.raises(ValueError, match="task_ids must be as long as the completions"):
         score(urls, ["a", "b"], task_ids=task_ids[:1])
+    with pytest.raises(TypeError, match="task_ids must be a list"):
+        score(urls, ["a", "b"], task_ids=task_ids[0])
 
 
 def test_a_killed_server_loses_nothing_and_doubles_nothing(

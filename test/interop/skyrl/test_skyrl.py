@@ -97,6 +97,7 @@ def test_the_task_of_a_row(extras: Dict[str, Any], task: Dict[str, Any]) -> None
 def test_rows_and_many_episodes_in_threads() -> None:
     rows = list(canvas_gym.skyrl.skyrl_rows(mixed_tasks(Client(URL), split="val", level=1, count=64)))
     assert {row["env_class"] for row in rows} == {"canvas_gym"}
+    assert all(row["prompt"][0]["content"].endswith("The canvas is 1200 x 800 pixels.") for row in rows)
 
     def play(row: Dict[str, Any]) -> List[Any]:
         env = skyrl_gym.make(row["env_class"], env_config={"url": URL}, extras={**row, "max_turns": 2})

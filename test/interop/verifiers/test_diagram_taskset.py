@@ -77,6 +77,7 @@ def test_the_reward_of_one_turn_is_that_of_the_environment(single: Any, url: str
         assert trace["rewards"] == {"diagram": {"score": pytest.approx(expected["reward"]), "weight": 1.0}}
         assert {name: trace["metrics"][name] for name in expected["components"]} == expected["components"]
     assert all(request["messages"][0]["role"] == "system" for request in requests)
+    assert all("The canvas is 1200 x 800 pixels." in request["messages"][0]["content"] for request in requests)
     assert len({trace["rewards"]["diagram"]["score"] for trace in traces} - {0.0}) > 0
 
 
