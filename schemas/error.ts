@@ -16,6 +16,7 @@ export const ERROR_STATUS = {
   unknown_split: 400,
   unknown_index: 400,
   unknown_toolset: 400,
+  foreign_page: 403,
   unknown_route: 404,
   unknown_task: 404,
   unknown_environment: 404,

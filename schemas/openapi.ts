@@ -85,6 +85,7 @@ function toParameters(schema: z.ZodObject | undefined, where: 'path' | 'query' |
 
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'Not JSON, not an object, nested too deep, a seed out of range, or a state that was changed or is from another version; in protocols with sessions also a missing header, a name that is taken, no such split or index',
+  403: 'Sent by a web page of another machine',
   404: 'No such task, environment or session',
   408: 'The body came too slowly',
   409: 'The episode is over',

@@ -51,7 +51,7 @@ export const OPENENV_ROUTES = {
     summary: 'End an MCP session',
     headers: z.object({ 'Mcp-Session-Id': SessionId }),
     answer: z.strictObject({ closed: z.literal(true) }),
-    refusals: [400, 404],
+    refusals: [400, 403, 404],
   },
 } as const satisfies Record<string, Route>;
 

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { ResetResponse } from '../../schemas/responses.ts';
 import { ResetRequest } from '../../schemas/requests.ts';
-import { TOOLS, TOOL_NAMES, type Tool } from '../../schemas/tools.ts';
+import { SUBMIT_TOOL, TOOLS, TOOL_NAMES, type Tool } from '../../schemas/tools.ts';
 import { ApiError } from '../errors.ts';
 import type { Environment } from '../handlers.ts';
 import { withSeed } from '../seed.ts';
@@ -61,9 +61,16 @@ function describeStart({ observation }: ResetResponse): string {
   ].join('\n\n');
 }
 
+/** Tools whose call says something even without arguments, so that wrong ones are refused, not passed over. */
+const MEANT_ALONE = [START_TOOL, SUBMIT_TOOL];
+
+function isMisread(name: string, input: unknown): boolean {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return MEANT_ALONE.includes(name) && input !== undefined && input !== null && !isObject;
+}
+
 function start(input: unknown, environment: Environment): Called {
-  const given = Object.entries(typeof input === 'object' && input !== null ? input : {});
-  const fields = Object.fromEntries(given.filter(([, value]) => value !== null));
+  const fields = Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== null));
   const { session, answer } = startSession(withSeed(validate(StartInput, fields, 'arguments')), environment);
   return { session, result: { ok: true, text: describeStart(answer), finished: false, reward: null, components: {} } };
 }
@@ -73,6 +80,7 @@ function start(input: unknown, environment: Environment): Called {
  * @param name One for which `isDiagramTool` holds.
  */
 export function callDiagramTool(session: EnvSession, name: string, input: unknown, environment: Environment): Called {
+  if (isMisread(name, input)) return refused(session, 'arguments: give an object, {} where there is nothing to say');
   try {
     if (name === START_TOOL) return start(input, environment);
     const next = callSessionTool(session, name, input, environment);

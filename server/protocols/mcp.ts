@@ -4,21 +4,24 @@
  * Mcp-Session-Id and may end with DELETE; sessions are bounded, and those that idle go away.
  *
  * The same path serves OpenEnv's JSON-RPC (openenv-rpc.ts). What tells the two apart is what the protocol demands of its
- * clients: a request whose Accept header names text/event-stream, or that has an Mcp-Session-Id, is MCP.
+ * clients: a request whose Accept header names text/event-stream, or that has an Mcp-Session-Id, is MCP. Neither is answered
+ * to a web page of another machine.
  *
  * Each request has a transport of its own, since all there is to a session is its episode. Left out, as the protocol allows:
- * streams (answers are JSON, GET is refused with 405), since no answer comes in parts; and notifications to the client.
+ * streams (answers are JSON, GET is refused with 405), since no answer comes in parts; notifications to the client; and
+ * cancelling: a call is over at once, so it is answered whatever the client says of it.
  */
 import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
-  CallToolRequestSchema,
+  CancelledNotificationSchema,
   ErrorCode,
   isInitializeRequest,
   ListToolsRequestSchema,
   McpError,
   type CallToolResult,
+  type JSONRPCRequest,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { State } from '../../schemas/episode.ts';
@@ -89,6 +92,23 @@ async function callTool(sessionId: string, name: string, input: unknown, context
   return { content, structuredContent: toStructured(result), isError: !result.ok };
 }
 
+async function answerCall(
+  { method, params }: JSONRPCRequest,
+  sessionId: string,
+  context: McpContext,
+): Promise<CallToolResult> {
+  if (method !== 'tools/call') throw new McpError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 60)}`);
+  const name = params?.['name'];
+  if (typeof name !== 'string') throw new McpError(ErrorCode.InvalidParams, "Missing 'name' in params");
+  try {
+    return await callTool(sessionId, name, params?.['arguments'] ?? {}, context);
+  } catch (error) {
+    if (error instanceof McpError) throw error;
+    context.report(error);
+    throw new McpError(ErrorCode.InternalError, 'the server failed on this call; it may be repeated');
+  }
+}
+
 const TOOLS = DIAGRAM_TOOLS.map(({ name, description, input_schema }) => ({
   name,
   description,
@@ -99,15 +119,11 @@ function createMcpServer(sessionId: string, context: McpContext): McpServer {
   const { name, version } = ABOUT;
   const mcp = new McpServer({ name, version }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }));
-  mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    try {
-      return await callTool(sessionId, params.name, params.arguments, context);
-    } catch (error) {
-      if (error instanceof McpError) throw error;
-      context.report(error);
-      throw new McpError(ErrorCode.InternalError, 'the server failed on this call; it may be repeated');
-    }
-  });
+  // The SDK never answers a request that was cancelled, and an answer of HTTP would wait for it.
+  mcp.server.setNotificationHandler(CancelledNotificationSchema, () => undefined);
+  // The SDK's own handler of tools/call refuses arguments that are no object, before a model could be told what is wrong.
+  mcp.server.removeRequestHandler('tools/call');
+  mcp.server.fallbackRequestHandler = (request) => answerCall(request, sessionId, context);
   return mcp;
 }
 
@@ -159,15 +175,20 @@ async function initialize(body: unknown, headers: Headers, context: McpContext):
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
-/** Whether a page of another site sent the request, which the protocol forbids to answer: it may have rebound our name. */
-function isForeignPage(headers: Headers): boolean {
-  const origin = headers.get('origin');
-  return origin !== null && !LOOPBACK.test(origin);
+export const FOREIGN_PAGE = 'web pages reach this from this machine only; programs send no Origin header';
+
+/**
+ * Whether a page of another site sent a request, which the protocol forbids to answer: it may have rebound our name.
+ * @param origin The header Origin, which programs leave out.
+ */
+export function isForeignPage(origin: string | null | undefined): boolean {
+  return typeof origin === 'string' && !LOOPBACK.test(origin);
 }
+
+export const refuseForeignPage = (): Raw => refuse(403, -32000, FOREIGN_PAGE);
 
 /** Answers a POST of an MCP client. */
 export async function answerMcp(bytes: Uint8Array, headers: Headers, context: McpContext): Promise<Raw> {
-  if (isForeignPage(headers)) return refuse(403, -32000, 'web pages reach this server from this machine only');
   const body = parse(bytes);
   if (body === undefined)
     return refuse(400, -32700, `Parse error: send JSON that nests at most ${MAX_BODY_DEPTH} levels`);
@@ -180,6 +201,7 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
 
 /** Answers a DELETE. */
 export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: true }> {
+  if (isForeignPage(headers.get('origin'))) throw new ApiError('foreign_page', FOREIGN_PAGE);
   const sessionId = headers.get(SESSION_HEADER);
   if (sessionId === null) throw new ApiError('missing_header', 'the header Mcp-Session-Id is missing');
   if ((await shared.close(sessionId)) === 'unknown') throw new ApiError('unknown_session', 'no such session');

@@ -1,14 +1,16 @@
 /** What OpenEnv and MCP clients ask over HTTP beside our own routes: `GET /state`, and `/mcp`, which both use. */
 import type { Context, Handlers } from '../handlers.ts';
 import { NO_EPISODE, toOpenEnvState } from './env-session.ts';
-import { answerMcp, endMcpSession, isMcpClient } from './mcp.ts';
+import { answerMcp, endMcpSession, isForeignPage, isMcpClient, refuseForeignPage } from './mcp.ts';
 import { answerHttpRpc } from './openenv-rpc.ts';
 
 export function openEnvHandlers(context: Context): Pick<Handlers, 'state' | 'mcp' | 'mcp_end'> {
   return {
     state: () => toOpenEnvState(NO_EPISODE),
-    mcp: ({ body }, { headers }) =>
-      isMcpClient(headers) ? answerMcp(body, headers, context) : answerHttpRpc(body, context),
+    mcp: ({ body }, { headers }) => {
+      if (isForeignPage(headers.get('origin'))) return refuseForeignPage();
+      return isMcpClient(headers) ? answerMcp(body, headers, context) : answerHttpRpc(body, context);
+    },
     mcp_end: (_, { headers }) => endMcpSession(headers, context),
   };
 }

@@ -227,6 +227,81 @@ describe('over HTTP', () => {
     expect((await post(INITIALIZE, { accept: ACCEPT, origin })).status).toBe(status);
   });
 
+  test.each([
+    ['JSON-RPC of OpenEnv', 'POST', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'openenv/session/create' })],
+    ['the end of a session', 'DELETE', null],
+  ])('%s, asked for by a page', async (_, method, body) => {
+    const session = { 'mcp-session-id': await begin() };
+    const ask = (origin: string) => {
+      const headers = method === 'DELETE' ? { origin, ...session } : { origin };
+      return app.fetch(new Request('http://test/mcp', { method, body, headers }));
+    };
+    const refused = await ask('https://example.org');
+    expect(refused.status).toBe(403);
+    expect(JSON.stringify(await refused.json())).toContain('this machine only');
+    expect((await ask('http://localhost:6274')).status).toBe(200);
+  });
+
+  const call = (id: number, name: string, args?: unknown) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  });
+
+  test.each([
+    ['its own', 2, 2],
+    ['another', 2, 9],
+  ])('a batch that cancels %s request is answered all the same', { timeout: 5000 }, async (_, id, cancelled) => {
+    const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: cancelled } };
+    const response = await post([call(id, 'start_diagram', { task_id: TASK }), cancel], headers);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ id, result: { isError: false } });
+  });
+
+  test('a notification to cancel alone', async () => {
+    const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } };
+    expect((await post(cancel, headers)).status).toBe(202);
+  });
+
+  const WRONG_ARGUMENTS: [string, unknown][] = [
+    ['a list', [1]],
+    ['an empty list', []],
+    ['a text', 'draw'],
+    ['a number', 7],
+  ];
+  test.each(
+    ['start_diagram', 'create_shape', 'submit_diagram'].flatMap((name) =>
+      WRONG_ARGUMENTS.map(([what, args]) => [name, what, args] as const),
+    ),
+  )('%s with arguments that are %s is a result that says so', async (name, _, args) => {
+    const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
+    await post(call(1, 'start_diagram', { task_id: TASK }), headers);
+    const response = await post(call(2, name, args), headers);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ id: 2, result: { isError: true } });
+    const next = await post(call(3, 'create_shape', box('a', 120, 'Record')), headers);
+    expect(await next.json()).toMatchObject({ id: 3, result: { isError: false } });
+  });
+
+  test('arguments that are null are none', async () => {
+    const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
+    const response = await post(call(1, 'start_diagram', null), headers);
+    expect(await response.json()).toMatchObject({ id: 1, result: { isError: false } });
+  });
+
+  test.each([
+    ['a call without a name', 'tools/call', { arguments: {} }, -32602],
+    ['a call without params', 'tools/call', undefined, -32602],
+    ['a method that is none', 'tools/fly', {}, -32601],
+  ])('%s is an error of the protocol', async (_, method, params, code) => {
+    const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
+    const response = await post({ jsonrpc: '2.0', id: 1, method, params }, headers);
+    expect(await response.json()).toMatchObject({ id: 1, error: { code } });
+  });
+
   test('there is no stream to listen to', async () => {
     const response = await app.fetch(new Request('http://test/mcp', { headers: { accept: 'text/event-stream' } }));
     expect(response.status).toBe(405);
