@@ -1,19 +1,26 @@
 /**
  * Web sockets: OpenEnv's `/ws`, whose frames are answered by openenv-frames.ts, and its `/mcp`, whose frames are JSON-RPC
  * requests. Here is only what a socket needs: so many at a time, frames so large, answers in order, clients that are gone or
- * idle reaped, no faster read than answers are taken, and an end in which running episodes may finish.
+ * idle reaped, pages of other sites refused, and an end in which running episodes may finish.
+ *
+ * A client that sends and does not read costs little: no frame is answered while more than MAX_UNREAD bytes or MAX_UNSENT
+ * answers wait for it, and while frames wait to be answered no more are read. A small frame may ask for a large answer, so
+ * what counts is checked before an answer is made, not after.
  *
  * Nothing is compressed: OpenEnv's validator refuses that, and it would cost more than a step. Too large a frame closes the
  * socket with code 1009, as the protocol has it.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { ErrorCode } from '../../schemas/error.ts';
 import { createBatch } from '../batch.ts';
+import { ApiError, toErrorBody } from '../errors.ts';
 import type { Context } from '../handlers.ts';
 import { isRunning, NO_EPISODE, type EnvSession } from './env-session.ts';
 import { answerFrame, errorFrame, type FrameAnswer } from './openenv-frames.ts';
+import { FOREIGN_PAGE, isForeignPage } from './mcp.ts';
 import { answerRpcFrame, refuseAtCapacity } from './openenv-rpc.ts';
 
 /** Times in seconds, sizes in bytes. */
@@ -29,8 +36,16 @@ export interface Sockets {
   close(deadlineMs: number): void;
 }
 
-/** Bytes of answers a client may leave unread before no more of its frames are read. */
-const MAX_UNREAD = 2 ** 20;
+/** Bytes of answers that may wait to be sent to a client before no more of its frames are answered. */
+const MAX_UNREAD = 2 ** 18;
+/** The same in answers and pongs, since each costs more than its bytes. */
+const MAX_UNSENT = 512;
+/** Frames of one client that are answered in a turn of the event loop. */
+const FRAMES_PER_TURN = 8;
+/** Characters of answers that are held together before they are sent, of all clients. */
+const MAX_HELD = 2 ** 23;
+/** Frames of a client that may wait; then it is not read. What was read already, up to 128 KiB, still comes. */
+const MAX_WAITING = 16;
 /** Part of the time to close after which running episodes are no longer waited for. */
 const PATIENCE = 0.8;
 
@@ -70,7 +85,13 @@ interface Seat {
   /** Unused where the session is shared. */
   session: EnvSession;
   readonly isShared: boolean;
-  /** The last frame that is still being answered, of a shared session. */
+  /** Frames that wait to be answered. */
+  waiting: Uint8Array[];
+  /** Its next frames are to be answered, or being answered. */
+  is_busy: boolean;
+  /** Answers and pongs that the system has not taken yet. */
+  unsent: number;
+  /** The last work on a shared session. */
   tail: Promise<void>;
   frame_at: number;
   is_alive: boolean;
@@ -86,23 +107,21 @@ function createSeat(ws: WebSocket, answer: Answer, sharedId: string | null): Sea
     answer,
     session: NO_EPISODE,
     isShared: sharedId !== null,
+    waiting: [],
+    is_busy: false,
+    unsent: 0,
     tail: Promise.resolve(),
     frame_at: now(),
     is_alive: true,
   };
 }
 
-function send(ws: WebSocket, reply: string): void {
-  ws.send(reply, () => {
-    if (ws.isPaused && ws.bufferedAmount <= MAX_UNREAD) ws.resume();
-  });
-  if (ws.bufferedAmount > MAX_UNREAD) ws.pause();
+/** Whether as much waits to be sent as may. @param made Characters of answers that are made and not sent. */
+function isClogged({ ws, unsent }: Seat, made = 0): boolean {
+  return ws.bufferedAmount + made > MAX_UNREAD || unsent > MAX_UNSENT;
 }
 
-function finish(seat: Seat, { reply, ends }: FrameAnswer): void {
-  if (reply !== undefined) send(seat.ws, reply);
-  if (ends) seat.ws.close(NORMAL);
-}
+const isOpen = ({ ws }: Seat): boolean => ws.readyState === ws.OPEN;
 
 const SESSION_GONE: FrameAnswer = {
   session: NO_EPISODE,
@@ -110,48 +129,127 @@ const SESSION_GONE: FrameAnswer = {
   ends: true,
 };
 
+/** Where frames are answered. */
+interface Desk {
+  /** Takes a frame that came in. */
+  receive: (seat: Seat, frame: Uint8Array) => void;
+  pong: (seat: Seat, data: Buffer) => void;
+  finish: (seat: Seat, answer: FrameAnswer) => void;
+  /** Works for a seat, whose frames wait until it is done. */
+  occupy: (seat: Seat, work: () => Promise<void>) => void;
+}
+
 /** @param done Called when a frame has been answered. */
-async function answerShared(
-  seat: Seat,
-  frame: Uint8Array,
-  context: SocketContext,
-  done: (seat: Seat) => void,
-): Promise<void> {
-  if (seat.ws.readyState !== seat.ws.OPEN) return;
-  const answered = await context.shared.update(seat.id, (before) => {
-    const result = seat.answer(before, frame, context, seat.id);
-    return { episode: result.session, result };
-  });
-  if (answered) seat.session = answered.result.session;
-  finish(seat, answered?.result ?? SESSION_GONE);
-  done(seat);
-}
+function createDesk(context: SocketContext, done: (seat: Seat) => void): Desk {
+  const sent = (seat: Seat) => (): void => {
+    seat.unsent--;
+    settle(seat);
+  };
 
-/** Runs work on a shared session after what runs already, and reads no more frames until it is done. */
-function queue(seat: Seat, { report }: SocketContext, work: () => Promise<void>): void {
-  seat.ws.pause();
-  seat.tail = seat.tail
-    .then(work)
-    .catch(report)
-    .then(() => {
-      if (seat.ws.bufferedAmount <= MAX_UNREAD) seat.ws.resume();
+  const finish = (seat: Seat, { reply, ends }: FrameAnswer): void => {
+    if (reply !== undefined) {
+      seat.unsent++;
+      seat.ws.send(reply, sent(seat));
+    }
+    if (ends) seat.ws.close(NORMAL);
+  };
+
+  /** Answers the next frames of a session of its own, as many as its turn allows. */
+  const takeTurn = (seat: Seat): FrameAnswer[] => {
+    const answers: FrameAnswer[] = [];
+    let made = 0;
+    for (const frame of seat.waiting.slice(0, FRAMES_PER_TURN)) {
+      if (!isOpen(seat) || isClogged(seat, made)) break;
+      const answer = seat.answer(seat.session, frame, context, seat.id);
+      seat.session = answer.session;
+      made += answer.reply?.length ?? 0;
+      answers.push(answer);
+      if (answer.ends) break;
+    }
+    seat.waiting.splice(0, answers.length);
+    return answers;
+  };
+
+  const sendAll = (turns: readonly (readonly [Seat, FrameAnswer[]])[]): void => {
+    for (const [seat, answers] of turns) {
+      for (const answer of answers) {
+        finish(seat, answer);
+        done(seat);
+      }
+      seat.is_busy = false;
+      settle(seat);
+    }
+  };
+
+  /** First all are worked on, then all answers sent. */
+  const answerAtEndOfTurn = createBatch<Seat>((seats) => {
+    let turns: (readonly [Seat, FrameAnswer[]])[] = [];
+    let held = 0;
+    for (const seat of seats) {
+      const answers = takeTurn(seat);
+      turns.push([seat, answers]);
+      held += answers.reduce((sum, { reply = '' }) => sum + reply.length, 0);
+      if (held <= MAX_HELD) continue;
+      sendAll(turns);
+      turns = [];
+      held = 0;
+    }
+    sendAll(turns);
+  });
+
+  const answerShared = async (seat: Seat): Promise<void> => {
+    const frame = seat.waiting.shift();
+    if (!frame || !isOpen(seat)) return;
+    const answered = await context.shared.update(seat.id, (before) => {
+      const result = seat.answer(before, frame, context, seat.id);
+      return { episode: result.session, result };
     });
-}
-
-/** A frame that came in. */
-type Arrival = readonly [seat: Seat, frame: Uint8Array];
-
-/** Answers frames of sessions of their own: first all are worked on, then all answers sent. */
-function answerAll(arrivals: readonly Arrival[], context: SocketContext, done: (seat: Seat) => void): void {
-  const answers = arrivals.map(([seat, frame]): FrameAnswer => {
-    const answer = seat.answer(seat.session, frame, context, seat.id);
-    seat.session = answer.session;
-    return answer;
-  });
-  for (const [i, [seat]] of arrivals.entries()) {
-    finish(seat, answers[i]!);
+    if (answered) seat.session = answered.result.session;
+    finish(seat, answered?.result ?? SESSION_GONE);
     done(seat);
-  }
+  };
+
+  const occupy: Desk['occupy'] = (seat, work) => {
+    seat.is_busy = true;
+    seat.tail = seat.tail
+      .then(work)
+      .catch(context.report)
+      .then(() => {
+        seat.is_busy = false;
+        settle(seat);
+      });
+  };
+
+  /** Sees to a seat's next frames: answers them, reads more, or waits until its client has read. */
+  const settle = (seat: Seat): void => {
+    const { ws, waiting } = seat;
+    if (!isOpen(seat)) seat.waiting = [];
+    else if (isClogged(seat) || waiting.length > MAX_WAITING) ws.pause();
+    else if (waiting.length === 0 && ws.isPaused) ws.resume();
+    if (seat.is_busy || seat.waiting.length === 0 || isClogged(seat)) return;
+    if (seat.isShared) {
+      occupy(seat, () => answerShared(seat));
+      return;
+    }
+    seat.is_busy = true;
+    answerAtEndOfTurn(seat);
+  };
+
+  return {
+    finish,
+    occupy,
+    receive(seat, frame) {
+      seat.waiting.push(frame);
+      settle(seat);
+    },
+    pong(seat, data) {
+      if (isOpen(seat) && !isClogged(seat)) {
+        seat.unsent++;
+        seat.ws.pong(data, false, sent(seat));
+      }
+      settle(seat);
+    },
+  };
 }
 
 /** What a socket is told that may not have the session it asks for. */
@@ -161,10 +259,9 @@ const ATTACH_FAULTS = {
 } as const;
 
 /** Takes the session that a socket asks for, before its first frame is answered, and gives it back when it closes. */
-function attach(seat: Seat, context: SocketContext): void {
-  const { shared, report } = context;
+function attach(seat: Seat, { shared, report }: SocketContext, { finish, occupy }: Desk): void {
   const socket = randomUUID();
-  queue(seat, context, async () => {
+  occupy(seat, async () => {
     const outcome = await shared.attach(seat.id, socket);
     if (outcome !== 'attached')
       finish(seat, { ...SESSION_GONE, reply: errorFrame('SESSION_ERROR', ATTACH_FAULTS[outcome]) });
@@ -196,9 +293,15 @@ function ignoreUpgrade(
   server.emit('connection', socket);
 }
 
-function refuseUpgrade(socket: Duplex, status: string, message: string): void {
-  const body = JSON.stringify({ error: { code: 'unknown_route', message, path: 'path' }, detail: [] });
-  const head = [`HTTP/1.1 ${status}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
+function refuseUpgrade(socket: Duplex, code: ErrorCode, message: string): void {
+  const error = new ApiError(code, message);
+  const { status } = error;
+  const body = JSON.stringify(toErrorBody(error));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? code}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
   socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }
 
@@ -219,15 +322,14 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    autoPong: false,
     maxPayload: limits.max_frame,
   });
 
   const leaveIfIdle = (seat: Seat): void => {
     if (isClosing && !isRunning(seat.session)) seat.ws.close(GOING_AWAY, 'the server is closing');
   };
-  const answerAtEndOfTurn = createBatch<Arrival>((arrivals) => {
-    answerAll(arrivals, context, leaveIfIdle);
-  });
+  const desk = createDesk(context, leaveIfIdle);
   const take = (ws: WebSocket, { answer, refuse }: Endpoint, sharedId: string | null): void => {
     ws.on('error', () => undefined); // the close that follows says all there is to do
     if (seats.size >= limits.max_sockets) {
@@ -238,12 +340,14 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
     const seat = createSeat(ws, answer, sharedId);
     seats.add(seat);
     ws.on('close', () => seats.delete(seat));
-    if (seat.isShared) attach(seat, context);
+    if (seat.isShared) attach(seat, context, desk);
     ws.on('message', (frame: Buffer) => {
       seat.frame_at = now();
       seat.is_alive = true;
-      if (seat.isShared) queue(seat, context, () => answerShared(seat, frame, context, leaveIfIdle));
-      else answerAtEndOfTurn([seat, frame]);
+      desk.receive(seat, frame);
+    });
+    ws.on('ping', (data: Buffer) => {
+      desk.pong(seat, data);
     });
     ws.on('pong', () => (seat.is_alive = true));
   };
@@ -256,8 +360,9 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
     socket.on('error', () => undefined);
     const [path = '', query] = (request.url ?? '').split('?');
     const endpoint = ENDPOINTS[path];
-    if (!endpoint) refuseUpgrade(socket, '404 Not Found', 'web sockets connect to /ws or /mcp');
-    else if (isClosing) refuseUpgrade(socket, '503 Service Unavailable', 'the server is closing');
+    if (!endpoint) refuseUpgrade(socket, 'unknown_route', 'web sockets connect to /ws or /mcp');
+    else if (isForeignPage(request.headers.origin)) refuseUpgrade(socket, 'foreign_page', FOREIGN_PAGE);
+    else if (isClosing) refuseUpgrade(socket, 'overloaded', 'the server is closing');
     else {
       const sharedId = path === '/ws' ? new URLSearchParams(query).get('session_id') : null;
       acceptor.handleUpgrade(request, socket, head, (ws) => {

@@ -1,10 +1,14 @@
 /** What only real web sockets show: many at once, order, clients that are gone, idle or do not read, and how they end. */
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect as connectTcp } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createDispatcher } from '../../server/dispatch.ts';
 import { startServer } from '../../server/main.ts';
+import { attachSockets } from '../../server/protocols/sockets.ts';
 import type { ServerSettings } from '../../server/settings.ts';
 import { connect, toWs, type Client } from './socket-client.ts';
 
@@ -134,6 +138,31 @@ describe('places', () => {
   });
 });
 
+describe('web pages', () => {
+  const statusFor = async (server: Server, path: string, origin: string): Promise<number> => {
+    const ws = new WebSocket(toWs(server.url, path), { origin });
+    ws.on('error', () => undefined);
+    const opened = once(ws, 'open').then(() => 101);
+    const refused = once(ws, 'unexpected-response').then(
+      ([, response]) => (response as { statusCode: number }).statusCode,
+    );
+    const status = await Promise.race([opened, refused]);
+    ws.terminate();
+    return status;
+  };
+
+  test.each([
+    ['/ws', 'https://example.org', 403],
+    ['/mcp', 'https://example.org', 403],
+    ['/ws', 'http://127.0.0.1.example.org', 403],
+    ['/mcp', 'null', 403],
+    ['/ws', 'http://localhost:3000', 101],
+    ['/mcp', 'http://127.0.0.1', 101],
+  ])('%s from a page of %s: %i', async (path, origin, status) => {
+    expect(await statusFor(await serve(), path, origin)).toBe(status);
+  });
+});
+
 describe('requests that ask for another protocol', () => {
   const BODY = JSON.stringify({ task_id: TASK, action: { actions: [BOX] } });
   const ask = async (server: Server, method: string, path: string, body: string, cut: number): Promise<string> => {
@@ -162,12 +191,13 @@ describe('requests that ask for another protocol', () => {
 });
 
 describe('clients that are gone, idle or do not read', () => {
+  const UPGRADE =
+    'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+
   test('one that answers no ping is dropped', async () => {
     const server = await serve({ socket_ping_interval: 0.1, max_sockets: 1 });
     const tcp = connectTcp(server.port, '127.0.0.1');
-    tcp.write(
-      'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-    );
+    tcp.write(UPGRADE);
     let said = '';
     tcp.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')));
     await once(tcp, 'close');
@@ -198,6 +228,77 @@ describe('clients that are gone, idle or do not read', () => {
     for (let i = 0; i < count; i++) {
       expect((await client.next()).data['metadata']).toMatchObject({ episode_id: `e${i}` });
     }
+  });
+
+  const LIMITS = { max_sockets: 100, max_frame: 2 ** 20, socket_idle_timeout: 60, socket_ping_interval: 60 };
+
+  /** A server whose connections can be looked at from its side. */
+  const serveVisibly = async () => {
+    const http = createServer();
+    const { context } = createDispatcher();
+    const sockets = attachSockets(http, context, LIMITS);
+    const ends: Duplex[] = [];
+    http.on('upgrade', (_, end) => ends.push(end));
+    http.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    const { port } = http.address() as { port: number };
+    const connectHere = async (path: string): Promise<Client> => {
+      const client = await connect(`ws://127.0.0.1:${port}${path}`);
+      clients.push(client);
+      return client;
+    };
+    /** The most that any connection ever held unsent in a second, bytes. */
+    const mostUnsent = async (): Promise<number> => {
+      let most = 0;
+      for (let i = 0; i < 100; i++) {
+        most = Math.max(most, ...ends.map(({ writableLength }) => writableLength));
+        await sleep(10);
+      }
+      return most;
+    };
+    const close = () => {
+      sockets.close(0);
+      http.close();
+    };
+    return { connect: connectHere, port, mostUnsent, close, context };
+  };
+
+  const LIST_TOOLS = { type: 'step', data: { type: 'list_tools' } };
+  const TOOLS_LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  test.each([
+    ['/ws', 'own', LIST_TOOLS],
+    ['/mcp', 'own', TOOLS_LIST],
+    ['/ws', 'shared', LIST_TOOLS],
+  ])('many small frames at %s (%s sessions) that ask for much are not answered ahead', async (path, kind, frame) => {
+    const server = await serveVisibly();
+    const silent = await Promise.all(
+      Array.from({ length: 5 }, async (_, i) => {
+        if (kind === 'shared') await server.context.shared.create(`s${i}`);
+        return server.connect(kind === 'shared' ? `${path}?session_id=s${i}` : path);
+      }),
+    );
+    for (const { ws } of silent) ws.pause();
+    const text = JSON.stringify(frame);
+    for (const client of silent) for (let i = 0; i < 5000; i++) client.send(text);
+    expect(await server.mostUnsent()).toBeLessThan(400_000);
+    const [first] = silent;
+    first!.ws.resume();
+    for (let i = 0; i < 5000; i++) expect(JSON.stringify(await first!.next())).toContain('start_diagram');
+    server.close();
+  });
+
+  test('pings of one that does not read are not answered ahead', async () => {
+    const server = await serveVisibly();
+    const tcp = connectTcp(server.port, '127.0.0.1');
+    tcp.write(UPGRADE);
+    await once(tcp, 'data');
+    tcp.pause();
+    const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 120, 0, 0, 0, 0]), Buffer.alloc(120, 'x')]);
+    tcp.write(Buffer.concat(Array.from({ length: 200_000 }, () => ping)));
+    expect(await server.mostUnsent()).toBeLessThan(400_000);
+    tcp.destroy();
+    server.close();
   });
 
   test('too large a frame closes its socket alone', async () => {
