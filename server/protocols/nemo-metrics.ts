@@ -4,6 +4,7 @@
  * or, where all are alone, one of 0. Token counts of `response.usage` count as fields. What is left out: what newer versions
  * say of the rollouts themselves (their number, their rows).
  */
+import { setImmediate } from 'node:timers/promises';
 import type { NemoMetricsRequest, NemoMetricsResponse } from '../../schemas/protocols/nemo-gym.ts';
 
 const TASK_INDEX = '_ng_task_index';
@@ -39,7 +40,7 @@ function collect(rows: readonly Readonly<Record<string, unknown>>[]): Numbers {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = Float64Array.from(values).sort();
   const half = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
@@ -71,14 +72,33 @@ function describe(rows: readonly Readonly<Record<string, unknown>>[]): Record<st
   return Object.fromEntries([...others, ...deviations(fields)]);
 }
 
-const taskIndex = (row: Readonly<Record<string, unknown>>): number => numberOf(row[TASK_INDEX]) ?? 0;
+type Rows = NemoMetricsRequest['verify_responses'];
 
-export function aggregateMetrics({ verify_responses: rows }: NemoMetricsRequest): NemoMetricsResponse {
-  const tasks = [...new Set(rows.map(taskIndex))].sort((a, b) => a - b);
-  const groups = tasks.map((task) => ({
-    ...describe(rows.filter((row) => taskIndex(row) === task)),
-    [TASK_INDEX]: task,
-  }));
+/** The rows of each task, by rising index; a row without one is of task 0. */
+function groupByTask(rows: Rows): [number, Rows][] {
+  const groups = new Map<number, Rows>();
+  for (const row of rows) {
+    const task = numberOf(row[TASK_INDEX]) ?? 0;
+    const group = groups.get(task);
+    if (group) group.push(row);
+    else groups.set(task, [row]);
+  }
+  return [...groups].sort(([a], [b]) => a - b);
+}
+
+/** Rows that are described between two looks at other requests. */
+const ROWS_AT_A_TIME = 2000;
+
+export async function aggregateMetrics({ verify_responses: rows }: NemoMetricsRequest): Promise<NemoMetricsResponse> {
+  const groups: NemoMetricsResponse['group_level_metrics'] = [];
+  let described = 0;
+  for (const [task, own] of groupByTask(rows)) {
+    groups.push({ ...describe(own), [TASK_INDEX]: task });
+    described += own.length;
+    if (described < ROWS_AT_A_TIME) continue;
+    described = 0;
+    await setImmediate();
+  }
   const all = describe(rows);
   const means = Object.entries(all).filter(([name]) => name.startsWith('mean/'));
   return { group_level_metrics: groups, agent_metrics: all, key_metrics: Object.fromEntries(means) };

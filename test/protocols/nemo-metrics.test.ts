@@ -1,5 +1,6 @@
 /** Statistics over answers of /verify: those of NeMo Gym's own servers, by hand for a few rollouts of two tasks. */
 import { expect, test } from 'vitest';
+import { aggregateMetrics } from '../../server/protocols/nemo-metrics.ts';
 import { overTransports } from '../http/support.ts';
 
 const ROLLOUTS = [
@@ -51,6 +52,32 @@ overTransports('NeMo Gym’s aggregate metrics', (api) => {
   test('none at all', async () => {
     const empty = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
     expect((await api().post('/aggregate_metrics', { verify_responses: [] })).json).toEqual(empty);
+  });
+
+  test('40,000 tasks of one answer each are grouped in one pass', async () => {
+    const verify_responses = Array.from({ length: 40_000 }, (_, i) => ({ _ng_task_index: 39_999 - i, reward: i }));
+    const start = performance.now();
+    const { json } = await api().post('/aggregate_metrics', { verify_responses });
+    const groups = (json as { group_level_metrics: Record<string, number>[] }).group_level_metrics;
+    expect(groups.map((group) => group['_ng_task_index'])).toEqual(verify_responses.map((_, i) => i));
+    expect(groups[0]).toMatchObject({ 'mean/reward': 39_999 });
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test('other requests are answered while many are aggregated', async () => {
+    const rows = Array.from({ length: 100_000 }, (_, i) => ({ _ng_task_index: i % 20_000, reward: i }));
+    let turns = 0;
+    let longest = 0;
+    let before = performance.now();
+    const timer = setInterval(() => {
+      turns++;
+      longest = Math.max(longest, performance.now() - before);
+      before = performance.now();
+    }, 1);
+    await aggregateMetrics({ verify_responses: rows });
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+    expect(longest).toBeLessThan(500);
   });
 
   test('4000 answers take less than a second', async () => {
