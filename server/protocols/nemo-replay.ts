@@ -9,7 +9,7 @@ import type { Environment } from '../handlers.ts';
 import { createSigner } from '../state.ts';
 import type { FunctionCall } from './nemo-row.ts';
 import { isTooLarge } from './nemo-session.ts';
-import { answerInWords, callTool, startToolEpisode } from './tool-episode.ts';
+import { answerInWords, callTool, refuseCall, startToolEpisode, type ToolResult } from './tool-episode.ts';
 
 /** Sessions sign what leaves the server themselves; within it nothing is signed. */
 export const UNSIGNED = createSigner(undefined);
@@ -21,19 +21,22 @@ export interface Taken {
   components?: Readonly<Record<string, number>>;
 }
 
+const SUBMITTED = 'The drawing is submitted.';
 const OVER = 'The drawing is submitted; no more calls are taken.';
 export const TOO_LARGE = 'Not taken: the canvas would hold more than fits. Submit the drawing, or delete something.';
 
-/** Takes one call of a tool of ours. */
+function toTaken({ state, ok, finished, text, components }: ToolResult): Taken {
+  const answer = { ok, message: finished ? SUBMITTED : text, done: finished };
+  if (!finished) return { state, answer, components };
+  return { state: { ...state, stop_reason: state.stop_reason ?? 'submitted' }, answer, components };
+}
+
+/** Takes one call of a tool of ours. One that is refused uses up its turn. */
 export function takeCall(state: State, name: string, input: unknown, environment: Pick<Environment, 'step'>): Taken {
   if (state.stop_reason !== undefined) return { state, answer: { ok: false, message: OVER, done: true } };
   const result = callTool(state, name, input, UNSIGNED, environment);
-  const { ok, finished, components } = result;
-  if (!finished && isTooLarge(result.state.canvas))
-    return { state, answer: { ok: false, message: TOO_LARGE, done: false } };
-  const next = finished ? { ...result.state, stop_reason: result.state.stop_reason ?? 'submitted' } : result.state;
-  const message = finished ? 'The drawing is submitted.' : result.text;
-  return { state: next, answer: { ok, message, done: finished }, components };
+  const fits = result.finished || !isTooLarge(result.state.canvas);
+  return toTaken(fits ? result : refuseCall(state, name, TOO_LARGE, UNSIGNED, environment));
 }
 
 export interface Replayed {
@@ -56,6 +59,7 @@ export function replay(
   let { state } = startToolEpisode(start, UNSIGNED, environment);
   let components: Replayed['components'] = {};
   for (const { name, input } of calls) {
+    if (state.stop_reason !== undefined) break;
     const taken = takeCall(state, name, input, environment);
     state = taken.state;
     components = taken.components ?? components;

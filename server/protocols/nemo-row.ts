@@ -2,7 +2,9 @@
 import { isCompletion, toModelOutput, type Completion } from '../../schemas/completion.ts';
 import type { NemoResponse, NemoRow } from '../../schemas/protocols/nemo-gym.ts';
 import { parseArguments, TOOL_NAMES, type ToolCall } from '../../schemas/tools.ts';
+import { MAX_COMPLETION_LENGTH } from '../canvas/limits.ts';
 import { taskOfLabel, taskOfPrompt, type ItemTask } from './remote-items.ts';
+import { isLongerThan } from './tool-limits.ts';
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,13 +34,14 @@ function toBareName(name: string): string {
   return TOOL_NAMES.has(bare) ? bare : name;
 }
 
-/** The function calls of a response, in order. */
+/** The function calls of a response, in order. Arguments too long for any tool stay text. */
 export function functionCalls({ output }: NemoResponse): FunctionCall[] {
   return output.flatMap((item) => {
     if (!isObject(item) || (item['type'] !== 'function_call' && item['type'] !== 'custom_tool_call')) return [];
     const { name, call_id } = item;
     if (typeof name !== 'string') return [];
-    const input = parseArguments(item['arguments'] ?? item['input']);
+    const text = item['arguments'] ?? item['input'];
+    const input = isLongerThan(text, MAX_COMPLETION_LENGTH) ? text : parseArguments(text);
     return [{ name: toBareName(name), call_id: typeof call_id === 'string' ? call_id : '', input }];
   });
 }

@@ -11,6 +11,7 @@ import { reset, step } from '../episode.ts';
 import { ApiError, suggest } from '../errors.ts';
 import type { Environment } from '../handlers.ts';
 import type { Signer } from '../state.ts';
+import { excessOf } from './tool-limits.ts';
 
 /** Tool calls an episode may take unless the request says otherwise. */
 export const DEFAULT_MAX_CALLS = 100;
@@ -42,21 +43,28 @@ export function startToolEpisode(
   );
 }
 
-function describe({ observation, info }: StepResponse, finished: boolean, reward: number | null): string {
+type Errors = readonly { message: string }[];
+
+function describe(
+  { observation, info }: StepResponse,
+  errors: Errors,
+  finished: boolean,
+  reward: number | null,
+): string {
   const { shapes, arrows } = observation.canvas;
-  const lines = observation.errors.map(({ message }) => message);
+  const lines = errors.map(({ message }) => message);
   lines.push(`The canvas holds ${shapes.length} shape(s) and ${arrows.length} arrow(s).`);
   if (!finished) return [...lines, ...observation.lints.map(({ message }) => message)].join('\n');
   lines.push(`Reward: ${String(reward)}`, ...info.reasons.map(({ message }) => message));
   return lines.join('\n');
 }
 
-function toResult(answer: StepResponse, finished: boolean): ToolResult {
+function toResult(answer: StepResponse, finished: boolean, errors: Errors = answer.observation.errors): ToolResult {
   const reward = finished ? answer.state.value : null;
   return {
     state: answer.state,
-    ok: answer.observation.errors.length === 0,
-    text: describe(answer, finished, reward),
+    ok: errors.length === 0,
+    text: describe(answer, errors, finished, reward),
     finished,
     reward,
     components: answer.observation.reward_components,
@@ -64,7 +72,23 @@ function toResult(answer: StepResponse, finished: boolean): ToolResult {
 }
 
 /**
- * Makes one call of a tool. Bad arguments are graded, never refused.
+ * Makes a call that is not taken: it uses up its turn, changes nothing, and a submission submits what is drawn.
+ * @param reason For the model.
+ */
+export function refuseCall(
+  state: State,
+  name: string,
+  reason: string,
+  signer: Signer,
+  environment: Pick<Environment, 'step'>,
+): ToolResult {
+  const unchanged = { actions: [{ type: 'select', ids: state.selected }] };
+  const answer = environment.step({ state, action: unchanged }, signer);
+  return toResult(answer, answer.done || name === SUBMIT_TOOL, [{ message: reason }]);
+}
+
+/**
+ * Makes one call of a tool. Bad arguments are graded, never refused; too long ones are not taken.
  * @throws ApiError invalid_request for a name that is no tool, episode_over, state_changed.
  */
 export function callTool(
@@ -78,6 +102,8 @@ export function callTool(
     const hint = suggest(name, [...TOOL_NAMES]) || `; tools are ${[...TOOL_NAMES].join(', ')}`;
     throw new ApiError('invalid_request', `no tool ${JSON.stringify(name.slice(0, 60))}${hint}`, { place: ['name'] });
   }
+  const excess = excessOf(state.canvas, name, input);
+  if (excess !== undefined) return refuseCall(state, name, excess, signer, environment);
   const answer = environment.step({ state, action: toolCallToOutput(name, input) }, signer);
   return toResult(answer, answer.done || name === SUBMIT_TOOL);
 }

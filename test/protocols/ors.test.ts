@@ -375,6 +375,29 @@ overTransports('ORS episodes', (api) => {
     expect((await output(api(), sid, 'submit_diagram', { actions: ACTIONS })).finished).toBe(true);
   });
 
+  test('labels that no drawing needs are refused, and no call gets slower by them', async () => {
+    const sid = await create(api());
+    const start = performance.now();
+    for (let i = 0; i < 20; i++) {
+      const text = 'x'.repeat(1_000_000);
+      const { blocks, finished } = await output(api(), sid, 'create_shape', { ...box(`l${i}`, 1, text) });
+      expect([blocks[0]!.text.slice(0, 9), finished]).toEqual(['Not taken', false]);
+    }
+    expect(performance.now() - start).toBeLessThan(2000);
+    expect((await output(api(), sid, ...CALLS[0]!)).blocks[0]!.text).toContain('1 shape(s)');
+  });
+
+  test('labels of a whole drawing are bounded too, and deleting makes room', async () => {
+    const sid = await create(api());
+    const text = 'x'.repeat(9000);
+    const add = async (i: number) => (await output(api(), sid, 'create_shape', box(`l${i}`, 1, text))).blocks[0]!.text;
+    const told: string[] = [];
+    for (let i = 0; i < 40; i++) told.push(await add(i));
+    expect(told.map((line) => line.startsWith('Not taken'))).toEqual(told.map((_, i) => i >= 29));
+    await output(api(), sid, 'delete_shape', { id: 'l0' });
+    expect(await add(40)).not.toContain('Not taken');
+  });
+
   test('after the end every call is refused, and the reward stays the only one', async () => {
     const sid = await create(api());
     await output(api(), sid, 'submit_diagram', { actions: ACTIONS });
