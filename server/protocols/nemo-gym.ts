@@ -12,10 +12,11 @@ import type { Call, Context, Handlers } from '../handlers.ts';
 import { Raw } from '../raw.ts';
 import { validate } from '../validate.ts';
 import { gymnasiumHandlers } from './nemo-gymnasium.ts';
+import { withFields } from './nemo-echo.ts';
 import { aggregateMetrics } from './nemo-metrics.ts';
 import { replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
 import { finishReason, lastMessage, ownCalls, taskOfRow } from './nemo-row.ts';
-import { createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
+import { beforeCall, callKey, createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
 import { startToolEpisode } from './tool-episode.ts';
 
 const JSON_TYPE = 'application/json';
@@ -41,15 +42,15 @@ function toFault(error: unknown, cookie: string, { report }: Context): ApiError 
 
 /** One call of a tool in its session. The same call with the same cookie is a repetition, and has the same answer. */
 function callInSession(name: string, body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
-  const { state, token, last } = sessions.open(call);
+  const session = sessions.open(call);
   const text = toText(body);
-  const key = `${token} ${name} ${text}`;
-  if (last?.call === key) return withCookie(last.answer, sessions.carry(state, last));
+  const key = callKey(session, name, text);
+  const { state } = beforeCall(session, key);
   try {
     const { state: next, answer } = takeCall(state, name, parseArguments(text), context.environment);
-    return withCookie(answer, sessions.carry(next, { call: key, answer }));
+    return withCookie(answer, sessions.carry(next, { key, before: state }));
   } catch (error) {
-    throw error instanceof ApiError ? error : toFault(error, sessions.carry(state, last), context);
+    throw error instanceof ApiError ? error : toFault(error, sessions.carry(session.state, session.last), context);
   }
 }
 
@@ -77,20 +78,11 @@ function scoreRollout(row: NemoVerifyRequest, { environment, metrics }: Context)
   return result;
 }
 
-const CLOSING_BRACE = 0x7d;
-
-/** A body with more fields. Its own bytes stay as they are, unless it has one of the fields already. */
-function withFields(body: Uint8Array, row: object, fields: Readonly<Record<string, number>>): Uint8Array {
-  if (Object.keys(fields).some((name) => name in row)) return Buffer.from(JSON.stringify({ ...row, ...fields }));
-  const end = body.lastIndexOf(CLOSING_BRACE);
-  return Buffer.concat([body.subarray(0, end), Buffer.from(`,${JSON.stringify(fields).slice(1)}`)]);
-}
-
 function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
   const row = validate(NemoVerifyRequest, parseBody(body, false), 'body');
   const { reward, components } = scoreRollout(row, context);
   const terms = Object.entries(components).map(([name, value]) => [`reward/${name}`, value] as const);
-  const answer = withFields(body, row, { reward, ...Object.fromEntries(terms) });
+  const answer = withFields(body, { reward, ...Object.fromEntries(terms) });
   const cookie = sessions.end(call);
   return new Raw(JSON_TYPE, answer, cookie === undefined ? {} : { 'set-cookie': cookie });
 }

@@ -11,7 +11,7 @@ import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../schemas/tool
 import type { Context, Handlers } from '../handlers.ts';
 import { TOO_LARGE, UNSIGNED } from './nemo-replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './nemo-row.ts';
-import { isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
+import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
 import type { ItemTask } from './remote-items.ts';
 
 /** What is told of each call: the faults of its own actions, and those of the whole turn. */
@@ -72,17 +72,18 @@ export function gymnasiumHandlers({ environment, metrics }: Context, sessions: N
       return withCookie(answer, sessions.begin(state));
     },
     nemo_step: ({ body }, call) => {
-      const { state } = sessions.open(call);
+      const session = sessions.open(call);
+      const task = taskOfRow(body);
       const calls = functionCalls(body.response);
-      const request = {
-        state: withWords(state, taskOfRow(body)),
-        action: actionOf(body.response, calls),
-        finish_reason: finishReason(body.response),
-      };
-      const step = environment.step(request, UNSIGNED);
-      metrics.countCompletions(step.state.reward, 1);
-      if (!step.done && isTooLarge(step.state.canvas)) return withCookie(NOT_TAKEN, sessions.carry(state));
-      return withCookie(toAnswer(step, calls), sessions.carry(step.state));
+      const action = actionOf(body.response, calls);
+      const finish_reason = finishReason(body.response);
+      const key = callKey(session, 'step', JSON.stringify({ task, calls, action, finish_reason }));
+      const { state, is_repeated } = beforeCall(session, key);
+      const step = environment.step({ state: withWords(state, task), action, finish_reason }, UNSIGNED);
+      if (!is_repeated) metrics.countCompletions(step.state.reward, 1);
+      const last = { key, before: state };
+      if (!step.done && isTooLarge(step.state.canvas)) return withCookie(NOT_TAKEN, sessions.carry(state, last));
+      return withCookie(toAnswer(step, calls), sessions.carry(step.state, last));
     },
     nemo_close: (_, call) => {
       const cookie = sessions.end(call);

@@ -9,7 +9,7 @@
  *
  * The cookie leaves out the prompt and the expected answer of an inline task: tools need neither, and they may be long.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { EMPTY_CANVAS, type Canvas } from '../../schemas/canvas.ts';
 import { State } from '../../schemas/episode.ts';
@@ -26,6 +26,8 @@ export const SESSION_COOKIE = 'canvas_gym_session';
  * than the 4096 bytes that every client must keep (RFC 6265, 6.1). About 120 shapes and arrows.
  */
 const MAX_CANVAS_BYTES = 2400;
+/** Most characters of its JSON: each session's canvas is kept in memory too. */
+const MAX_CANVAS_LENGTH = 2 ** 15;
 /** Most bytes a cookie may unfold to. */
 const MAX_STATE_BYTES = 2 ** 18;
 /** A trainer may pause for long while it updates its weights. */
@@ -37,8 +39,22 @@ export interface Session {
   state: State;
   /** The cookie it was opened with. */
   token: string;
-  /** What the session's last call was, and what it was answered with: a client that lost an answer calls again. */
-  last?: { call: string; answer: unknown } | undefined;
+  /** The session's last call, and what it was made on: a client that lost an answer calls again. */
+  last?: { key: string; before: State } | undefined;
+}
+
+/** What tells a call from others of its session: a hash, since a body may be long. */
+export function callKey({ token }: Session, name: string, body: string): string {
+  return createHash('sha256').update(`${token} ${name} `).update(body).digest('base64');
+}
+
+/**
+ * What a call is made on. The same call with the same cookie is a repetition: made once more on what it was made on, it has
+ * the same answer. A process that has not seen the call, or nothing since, makes it on its cookie, which comes to the same;
+ * only one that has seen later calls of the session, and not this one as the last, takes it for a new call.
+ */
+export function beforeCall({ state, last }: Session, key: string): { state: State; is_repeated: boolean } {
+  return last?.key === key ? { state: last.before, is_repeated: true } : { state, is_repeated: false };
 }
 
 export interface NemoSessions {
@@ -55,6 +71,7 @@ export interface NemoSessions {
 /** Whether a canvas is too large for a cookie; one that is submitted need not go on. */
 export function isTooLarge(canvas: Canvas): boolean {
   const json = JSON.stringify(canvas);
+  if (json.length > MAX_CANVAS_LENGTH) return true;
   return json.length > MAX_CANVAS_BYTES && deflateRawSync(json).length > MAX_CANVAS_BYTES;
 }
 
@@ -106,7 +123,7 @@ export function createNemoSessions(signer: Signer, now: () => number): NemoSessi
 
   const carry: NemoSessions['carry'] = (whole, last) => {
     const state = toCarried(whole);
-    memory.set(state.episode_id!, { state, last });
+    memory.set(state.episode_id!, { state, last: last && { ...last, before: toCarried(last.before) } });
     return toSetCookie(deflateRawSync(JSON.stringify(signer.sign(state))).toString('base64url'));
   };
 

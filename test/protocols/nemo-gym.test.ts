@@ -1,4 +1,5 @@
 /** NeMo Gym's resources server: what /verify makes of a rollout, and what it hands back. */
+import { createHash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { TOOLS } from '../../schemas/tools.ts';
@@ -58,6 +59,68 @@ overTransports('NeMo Gym, unsigned', (api) => {
     const { text, json } = await verify(row, toResponse([messageItem(PROSE)]));
     expect(json).toMatchObject({ reward: 0, 'reward/structure': 0 });
     expect(text.match(/"reward":/g)?.length).toBe(1);
+  });
+
+  test.each([
+    ['first', '{"reward": 1e999 , "responses_create_params":{"input":[]}', '{ "responses_create_params":{"input":[]}'],
+    ['in the middle', '{"a" : 1e999,"reward":[{"reward":"}"}] ,"b":-0.0', '{"a" : 1e999,"b":-0.0'],
+    [
+      'with an escape',
+      String.raw`{"a":"\\\",","re\u0077ard":0,"b":{"reward":1.0}`,
+      String.raw`{"a":"\\\",","b":{"reward":1.0}`,
+    ],
+    ['twice', '{"reward":1,"b":1e400,"reward":2,"reward/structure":null', '{"b":1e400'],
+  ])('a reward %s in the row gives way, and all else is echoed byte for byte', async (_, sent, kept) => {
+    const params = sent.includes('responses_create_params') ? '' : ',"responses_create_params":{}';
+    const rest = `${params},"task_id":"${TASK_ID}","big":12345678901234567890, "response":{"output":[]}`;
+    const { text, json, status } = await api().post('/verify', `${sent}${rest} }`);
+    expect(status, text).toBe(200);
+    expect(text.replace(/^\{ /, '{').startsWith(`${kept.replace(/^\{ /, '{')}${rest} ,"reward":0,`)).toBe(true);
+    expect(json).toMatchObject({ reward: 0, 'reward/structure': 0 });
+  });
+
+  /** A call that the cookie has no room for, however it is compressed. */
+  const noise = Array.from({ length: 120 }, (_, i) => createHash('sha256').update(`${i}`).digest('base64')).join('');
+  const tooLarge = callItem('create_shape', { id: 'l', shape: 'rectangle', x: 1, y: 1, w: 99, h: 50, text: noise });
+  const repeat = (count: number) => Array.from({ length: count }, () => tooLarge);
+
+  test('5,000 calls that are refused as too large take less than two seconds', async () => {
+    const start = performance.now();
+    const { status, json } = await verify(toRow({ task_id: TASK_ID }), toResponse(repeat(5000)));
+    expect([status, performance.now() - start < 2000]).toEqual([200, true]);
+    expect(json).toMatchObject({ 'reward/structure': 0 });
+  });
+
+  test('a refused call uses up a turn: after a hundred of them the drawing is over', async () => {
+    const good = callItem('submit_diagram', { actions: SOLUTION });
+    const rewards: number[] = [];
+    for (const count of [99, 100]) {
+      const { json } = await verify(toRow({ task_id: TASK_ID }), toResponse([...repeat(count), good]));
+      rewards.push((json as Verified).reward);
+    }
+    expect(rewards[0]).toBeGreaterThan(0.9);
+    expect(rewards[1]).toBeLessThan(0.2);
+  });
+
+  test.each([
+    ['for the cookie', tooLarge],
+    ['for any label', callItem('create_shape', { id: 'l', text: noise.repeat(3) })],
+  ])('a call that is too large %s takes nothing from what is drawn', async (_, refused) => {
+    const drawn = SOLUTION.map((action) => callItem(toCall(action).name, toCall(action).input));
+    const { json: alone } = await verify(toRow({ task_id: TASK_ID }), toResponse(drawn));
+    const { json } = await verify(toRow({ task_id: TASK_ID }), toResponse([...drawn, refused]));
+    expect(json).toEqual({ ...(alone as Verified), response: expect.anything() as unknown });
+    expect((json as Verified).reward).toBeGreaterThan(0.9);
+  });
+
+  test('a diagram of 700,000 actions is refused in less than two seconds', async () => {
+    const actions = Array.from({ length: 700_000 }, () => ({ type: 'done' }));
+    const start = performance.now();
+    const { status, json } = await verify(
+      toRow({ task_id: TASK_ID }),
+      toResponse([callItem('submit_diagram', { actions })]),
+    );
+    expect([status, (json as Verified).reward, performance.now() - start < 2000]).toEqual([200, 0, true]);
   });
 
   test('components are finite numbers under the same keys, whatever the response', async () => {

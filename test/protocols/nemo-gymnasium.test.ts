@@ -1,8 +1,11 @@
 /** NeMo Gym's Gymnasium protocol: one response is one turn, and the rewards an agent adds up are the environment's. */
 import { expect, test } from 'vitest';
-import { overTransports, type Answer } from '../http/support.ts';
+import { createApp } from '../../server/app.ts';
+import { createApi, overTransports, type Answer } from '../http/support.ts';
 import { GOOD, INLINE, POOR, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
 import { callItem, messageItem, toResponse, toRow } from './nemo-client.ts';
+
+const SECRET = 'a secret of the replicas';
 
 interface Stepped {
   observation: string | null;
@@ -114,6 +117,41 @@ overTransports(
       expect(pairOf(first).length).toBeLessThan(500);
     });
 
+    test.each([
+      ['in the middle', 5],
+      ['that was the last', 1],
+    ])('a turn %s that is sent again with the same cookie is played once', async (_, max_turns) => {
+      const row = toRow({ task_id: TASK_ID, max_turns });
+      const [first] = await play(row, []);
+      const headers = { 'content-type': 'application/json', cookie: pairOf(first) };
+      const body = { ...row, response: toResponse([messageItem(POOR)]) };
+      const [once, again, third] = [
+        await api().post('/nemo-gym/step', body, headers),
+        await api().post('/nemo-gym/step', body, headers),
+        await api().post('/nemo-gym/step', body, headers),
+      ];
+      expect([again.status, again.text, pairOf(again)]).toEqual([200, once.text, pairOf(once)]);
+      expect([third.status, third.text]).toEqual([200, once.text]);
+    });
+
+    test('another server with the same secret answers a repeated turn alike', async () => {
+      const app = createApp({ secret: SECRET });
+      const other = createApi('http://other', async (request) => app.fetch(request));
+      const row = toRow({ task_id: TASK_ID, max_turns: 5 });
+      const [first, once] = await play(row, [[messageItem(POOR)]]);
+      const headers = { 'content-type': 'application/json', cookie: pairOf(first) };
+      const again = await other.post('/nemo-gym/step', { ...row, response: toResponse([messageItem(POOR)]) }, headers);
+      expect([again.text, pairOf(again)]).toEqual([once!.text, pairOf(once!)]);
+    });
+
+    test('a turn of many megabytes of calls is refused in less than two seconds', async () => {
+      const arguments_ = { actions: Array.from({ length: 400_000 }, () => ({ type: 'done' })) };
+      const start = performance.now();
+      const [, step] = await play(toRow({ task_id: TASK_ID }), [[callItem('submit_diagram', arguments_)]]);
+      expect((step!.json as Stepped).reward).toBe(0);
+      expect(performance.now() - start).toBeLessThan(2000);
+    });
+
     test('a step after the end is refused, and so is one without a session', async () => {
       const row = toRow({ task_id: TASK_ID });
       const [, last] = await play(row, [[messageItem(PROSE)]]);
@@ -130,5 +168,5 @@ overTransports(
       expect((await api().post('/nemo-gym/close', {})).json).toEqual({});
     });
   },
-  { secret: 'a secret of the replicas' },
+  { secret: SECRET },
 );

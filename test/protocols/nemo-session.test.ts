@@ -1,5 +1,7 @@
 /** A rollout of NeMo Gym while it goes on: tools, and the session in the cookie that an agent holds by hand. */
 import { createHash } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
@@ -12,6 +14,7 @@ import {
   messageItem,
   toResponse,
   toRow,
+  type Rollout,
   type ToolAnswer,
 } from './nemo-client.ts';
 
@@ -173,6 +176,35 @@ overTransports(
       const again = await api().post(`/${name}`, input, { cookie });
       expect(again.text).toBe(first.text);
       expect((again.json as ToolAnswer).message).toContain('1 shape(s)');
+    });
+
+    test('arguments of a megabyte are refused, and nothing of them is kept', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const used = (): number => {
+        collect();
+        return process.memoryUsage().heapUsed;
+      };
+      const before = used();
+      const rollouts: Rollout[] = [];
+      for (let i = 0; i < 60; i++) {
+        const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
+        const { status, json } = await rollout.send('create_shape', `${i} ${'z'.repeat(2 ** 20 - 10)}`);
+        expect([status, (json as ToolAnswer).ok]).toEqual([200, false]);
+        expect((json as ToolAnswer).message).toContain('at most 10000 characters');
+        rollouts.push(rollout);
+      }
+      expect(used() - before).toBeLessThan(20 * 2 ** 20);
+      for (const { call } of rollouts) expect((await call('select', { ids: [] })).done).toBe(false);
+    });
+
+    test('a label that compresses well does not break the cookie', async () => {
+      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
+      const box = { shape: 'rectangle', x: 0, y: 0, w: 90, h: 50, text: 'z'.repeat(9000) };
+      const oks: boolean[] = [];
+      for (let i = 0; i < 40; i++) oks.push((await rollout.call('create_shape', { id: `b${i}`, ...box })).ok);
+      expect(oks.slice(0, 3)).toEqual([true, true, true]);
+      expect(oks.at(-1)).toBe(false);
     });
 
     test('a tool that a model made up is a 404 that tells the others, and the session goes on', async () => {
