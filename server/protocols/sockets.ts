@@ -38,7 +38,7 @@ export interface Sockets {
 
 /** Bytes of answers that may wait to be sent to a client before no more of its frames are answered. */
 const MAX_UNREAD = 2 ** 18;
-/** The same in answers and pongs, since each costs more than its bytes. */
+/** The same in answers, since each costs more than its bytes. */
 const MAX_UNSENT = 512;
 /** Frames of one client that are answered in a turn of the event loop. */
 const FRAMES_PER_TURN = 8;
@@ -89,7 +89,7 @@ interface Seat {
   waiting: Uint8Array[];
   /** Its next frames are to be answered, or being answered. */
   is_busy: boolean;
-  /** Answers and pongs that the system has not taken yet. */
+  /** Answers that the system has not taken yet. */
   unsent: number;
   /** The last work on a shared session. */
   tail: Promise<void>;
@@ -133,7 +133,6 @@ const SESSION_GONE: FrameAnswer = {
 interface Desk {
   /** Takes a frame that came in. */
   receive: (seat: Seat, frame: Uint8Array) => void;
-  pong: (seat: Seat, data: Buffer) => void;
   finish: (seat: Seat, answer: FrameAnswer) => void;
   /** Works for a seat, whose frames wait until it is done. */
   occupy: (seat: Seat, work: () => Promise<void>) => void;
@@ -242,13 +241,6 @@ function createDesk(context: SocketContext, done: (seat: Seat) => void): Desk {
       seat.waiting.push(frame);
       settle(seat);
     },
-    pong(seat, data) {
-      if (isOpen(seat) && !isClogged(seat)) {
-        seat.unsent++;
-        seat.ws.pong(data, false, sent(seat));
-      }
-      settle(seat);
-    },
   };
 }
 
@@ -322,7 +314,6 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    autoPong: false,
     maxPayload: limits.max_frame,
   });
 
@@ -345,9 +336,6 @@ export function attachSockets(server: Server, context: SocketContext, limits: So
       seat.frame_at = now();
       seat.is_alive = true;
       desk.receive(seat, frame);
-    });
-    ws.on('ping', (data: Buffer) => {
-      desk.pong(seat, data);
     });
     ws.on('pong', () => (seat.is_alive = true));
   };

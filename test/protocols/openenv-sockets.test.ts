@@ -191,13 +191,12 @@ describe('requests that ask for another protocol', () => {
 });
 
 describe('clients that are gone, idle or do not read', () => {
-  const UPGRADE =
-    'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
-
   test('one that answers no ping is dropped', async () => {
     const server = await serve({ socket_ping_interval: 0.1, max_sockets: 1 });
     const tcp = connectTcp(server.port, '127.0.0.1');
-    tcp.write(UPGRADE);
+    tcp.write(
+      'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
     let said = '';
     tcp.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')));
     await once(tcp, 'close');
@@ -260,7 +259,7 @@ describe('clients that are gone, idle or do not read', () => {
       sockets.close(0);
       http.close();
     };
-    return { connect: connectHere, port, mostUnsent, close, context };
+    return { connect: connectHere, mostUnsent, close, context };
   };
 
   const LIST_TOOLS = { type: 'step', data: { type: 'list_tools' } };
@@ -285,19 +284,6 @@ describe('clients that are gone, idle or do not read', () => {
     const [first] = silent;
     first!.ws.resume();
     for (let i = 0; i < 5000; i++) expect(JSON.stringify(await first!.next())).toContain('start_diagram');
-    server.close();
-  });
-
-  test('pings of one that does not read are not answered ahead', async () => {
-    const server = await serveVisibly();
-    const tcp = connectTcp(server.port, '127.0.0.1');
-    tcp.write(UPGRADE);
-    await once(tcp, 'data');
-    tcp.pause();
-    const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 120, 0, 0, 0, 0]), Buffer.alloc(120, 'x')]);
-    tcp.write(Buffer.concat(Array.from({ length: 200_000 }, () => ping)));
-    expect(await server.mostUnsent()).toBeLessThan(400_000);
-    tcp.destroy();
     server.close();
   });
 
