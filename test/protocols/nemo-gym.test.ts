@@ -113,6 +113,12 @@ overTransports('NeMo Gym, unsigned', (api) => {
     expect((json as Verified).reward).toBeGreaterThan(0.9);
   });
 
+  test('a submission longer than any completion that is read draws nothing, and is over', async () => {
+    const long = { actions: [...SOLUTION, { type: 'select', ids: ['x'.repeat(300_000)] }] };
+    const items = [callItem('submit_diagram', long), callItem('submit_diagram', { actions: SOLUTION })];
+    expect((await verify(toRow({ task_id: TASK_ID }), toResponse(items))).json).toMatchObject({ reward: 0 });
+  });
+
   test('a diagram of 700,000 actions is refused in less than two seconds', async () => {
     const actions = Array.from({ length: 700_000 }, () => ({ type: 'done' }));
     const start = performance.now();
