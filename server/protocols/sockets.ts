@@ -41,11 +41,11 @@ const MAX_UNREAD = 2 ** 18;
 /** The same in answers, since each costs more than its bytes. */
 const MAX_UNSENT = 512;
 /** Frames of one client that are answered in a turn of the event loop. */
-const FRAMES_PER_TURN = 8;
+const FRAMES_PER_TURN = 32;
 /** Characters of answers that are held together before they are sent, of all clients. */
 const MAX_HELD = 2 ** 23;
 /** Frames of a client that may wait; then it is not read. What was read already, up to 128 KiB, still comes. */
-const MAX_WAITING = 16;
+const MAX_WAITING = 64;
 /** Part of the time to close after which running episodes are no longer waited for. */
 const PATIENCE = 0.8;
 
