@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -88,15 +89,16 @@ class Nginx:
 
 @pytest.fixture()
 def fleet(tmp_path):
-    replicas = [Replica(), Replica()]
-    for replica in replicas:
-        wait_for(f"{replica.url}/health")
-    nginx = Nginx(replicas, tmp_path)
-    wait_for(f"{nginx.url}/health")
-    yield nginx, replicas
-    nginx.stop()
-    for replica in replicas:
-        replica.kill()
+    with ExitStack() as stack:
+        replicas = [Replica(), Replica()]
+        for replica in replicas:
+            stack.callback(replica.kill)
+        for replica in replicas:
+            wait_for(f"{replica.url}/health")
+        nginx = Nginx(replicas, tmp_path)
+        stack.callback(nginx.stop)
+        wait_for(f"{nginx.url}/health")
+        yield nginx, replicas
 
 
 ACTION = json.dumps(
