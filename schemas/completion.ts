@@ -3,6 +3,7 @@
  * plain functions, since a batch holds thousands; the JSON Schemas beside them say the same to readers of the document.
  */
 import { z } from 'zod';
+import { isObject } from './json.ts';
 
 export interface ChatMessage {
   role: string;
@@ -15,10 +16,6 @@ export type Prompt = string | readonly ChatMessage[];
 
 /** Longest text of a prompt, UTF-16 code units. */
 export const MAX_PROMPT_LENGTH = 32_768;
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isMessage(value: unknown): value is ChatMessage {
   if (!isObject(value) || typeof value['role'] !== 'string') return false;

@@ -1,10 +1,7 @@
 /** A turn as chat completions give it: the assistant's message, which writes its actions or calls them as tools. */
 import { isCompletion, toModelOutput, unwrapText } from './completion.ts';
+import { isObject } from './json.ts';
 import { parseArguments, toolCallsToOutput, type ToolCall } from './tools.ts';
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function toCall(call: unknown): ToolCall[] {
   const called = isObject(call) ? call['function'] : undefined;

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { Action, type ActionType } from './action.ts';
+import { isObject } from './json.ts';
 
 export interface Tool {
   readonly name: string;
@@ -78,10 +79,6 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOLS.map(({ name }) => name));
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function toFields(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [FIELD_NAMES.get(name) ?? name, value]));

@@ -17,6 +17,7 @@
  * Both styles then check, in order: an object; an `actions` array; not empty; not too long; every item an object.
  * Beyond article.md, both refuse text over MAX_COMPLETION_LENGTH and values nested deeper than MAX_DEPTH.
  */
+import { isObject } from '../../schemas/json.ts';
 import type { ActionError, ParseInfo } from '../../schemas/reward.ts';
 import { extract, type Extraction, weight } from './extract.ts';
 import type { Reading } from './json-reader.ts';
@@ -192,8 +193,4 @@ function listIn(value: unknown, style: Style): unknown[] | undefined {
   if (Array.isArray(value)) return style === 'lenient' ? (value as unknown[]) : undefined;
   const actions = isObject(value) ? value['actions'] : undefined;
   return Array.isArray(actions) ? (actions as unknown[]) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,6 +11,7 @@
  * Model output is never an error: whatever a step holds is graded. After the last step of an episode a step is an error
  * (`EXECUTION_ERROR`), as before the first reset: its reward would mean nothing.
  */
+import { isObject } from '../../schemas/json.ts';
 import { FRAMES, ResetData, type FrameErrorCode, type FrameType } from '../../schemas/protocols/openenv.ts';
 import type { ResetRequest } from '../../schemas/requests.ts';
 import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
@@ -32,10 +33,6 @@ export interface FrameAnswer {
 
 type FrameContext = Pick<Context, 'environment' | 'metrics' | 'report'>;
 type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function errorFrame(code: FrameErrorCode, message: string, more: Fields = {}): string {
   return JSON.stringify({ type: 'error', data: { message, code, ...more } });
