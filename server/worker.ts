@@ -1,5 +1,6 @@
 /** A worker of `serve --workers N`: gets the settings from the primary process, listens, and closes when it is told to. */
 import process from 'node:process';
+import { letBodiesDieYoung } from './heap.ts';
 import { listen } from './listen.ts';
 import { askPrimary, type SessionAnswer, type SessionQuestion } from './protocols/session-link.ts';
 import type { ServerSettings } from './settings.ts';
@@ -14,6 +15,7 @@ function tell(message: FromWorker): void {
 }
 
 async function run(settings: ServerSettings): Promise<void> {
+  letBodiesDieYoung();
   const log = (entry: string): void => void process.stderr.write(`worker ${process.pid}: ${entry}\n`);
   const server = await listen(settings, log, askPrimary(process, tell));
   const close = (): void => void server.close().then(() => process.exit(0));

@@ -1,6 +1,7 @@
 /** `canvas-gym serve`: the environment's server, until it is told to stop. */
 import { once } from 'node:events';
 import { ABOUT } from '../../server/about.ts';
+import { letBodiesDieYoung } from '../../server/heap.ts';
 import { startServer } from '../../server/main.ts';
 import { ServerSettings } from '../../server/settings.ts';
 import { defineCommand } from '../../schemas/settings.ts';
@@ -32,6 +33,7 @@ export const command = defineCommand({
   summary: 'serve the environment over HTTP',
   settings: ServerSettings,
   async run(settings, { out, signal }) {
+    letBodiesDieYoung();
     const server = await startServer(settings);
     toBanner(server.url, settings).forEach(out);
     if (!signal.aborted) await untilStopped(signal);
