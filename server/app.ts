@@ -8,7 +8,7 @@ import { TOOL_NAMES } from '../schemas/tools.ts';
 import { readBody } from './body.ts';
 import { createDispatcher, type Dispatcher, type DispatchOptions, type Reply } from './dispatch.ts';
 import { ApiError, suggest } from './errors.ts';
-import { keepSession } from './protocols/nemo-session.ts';
+import { keepSession } from './protocols/nemo-gym/session.ts';
 
 export { DEFAULT_BODY_LIMITS, type BodyLimits } from './dispatch.ts';
 export type AppOptions = DispatchOptions;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
 import { toProcess } from './loader.ts';
-import { serveSessions } from './protocols/session-link.ts';
-import { createSessionKeeper } from './protocols/session-store.ts';
-import type { SharedSession } from './protocols/shared-sessions.ts';
+import { serveSessions } from './protocols/sessions/worker-link.ts';
+import { createSessionKeeper } from './protocols/sessions/store.ts';
+import type { SharedSession } from './protocols/sessions/shared.ts';
 import type { ServerSettings } from './settings.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 

@@ -10,10 +10,10 @@ import { ApiError, toErrorBody } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createNodeListener } from './node-listener.ts';
 import { createScorePool } from './score-pool.ts';
-import type { AskKeeper } from './protocols/session-store.ts';
-import type { SessionLimits } from './protocols/sessions.ts';
-import type { SharedSession } from './protocols/shared-sessions.ts';
-import { attachSockets } from './protocols/sockets.ts';
+import type { AskKeeper } from './protocols/sessions/store.ts';
+import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
+import type { SharedSession } from './protocols/sessions/shared.ts';
+import { attachSockets } from './protocols/openenv/sockets.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** Longer than the 60 s of common load balancers and Python clients, which reuse a connection until then. */

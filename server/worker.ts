@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { letBodiesDieYoung } from './heap.ts';
 import { listen } from './listen.ts';
-import { askPrimary, type SessionAnswer, type SessionQuestion } from './protocols/session-link.ts';
+import { askPrimary, type SessionAnswer, type SessionQuestion } from './protocols/sessions/worker-link.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** What the primary process sends, once the worker hears. */

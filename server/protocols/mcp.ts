@@ -1,9 +1,9 @@
 /**
  * The Model Context Protocol at `/mcp`, so that a chat client can draw on the canvas and see it: the official SDK's streamable
- * HTTP transport, with the tools of diagram-tools.ts. `initialize` begins a session, which the client names in the header
+ * HTTP transport, with the tools of tools/diagram.ts. `initialize` begins a session, which the client names in the header
  * Mcp-Session-Id and may end with DELETE; sessions are bounded, and those that idle go away.
  *
- * The same path serves OpenEnv's JSON-RPC (openenv-rpc.ts). What tells the two apart is what the protocol demands of its
+ * The same path serves OpenEnv's JSON-RPC (openenv/rpc.ts). What tells the two apart is what the protocol demands of its
  * clients: a request whose Accept header names text/event-stream, or that has an Mcp-Session-Id, is MCP. Neither is answered
  * to a web page of another machine.
  *
@@ -33,7 +33,7 @@ import type { Call, Context } from '../handlers.ts';
 import { Raw } from '../raw.ts';
 import { RenderError } from '../render/png.ts';
 import { findTask } from '../resolve.ts';
-import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './diagram-tools.ts';
+import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './tools/diagram.ts';
 
 type Headers = Call['headers'];
 type McpContext = Pick<Context, 'environment' | 'report' | 'shared'>;

@@ -7,7 +7,7 @@ import { createDispatcher } from '../../server/dispatch.ts';
 import { reset } from '../../server/episode.ts';
 import { score } from '../../server/grade.ts';
 import { startServer } from '../../server/main.ts';
-import { attachSockets } from '../../server/protocols/sockets.ts';
+import { attachSockets } from '../../server/protocols/openenv/sockets.ts';
 import { render } from '../../server/render/index.ts';
 import type { World } from './driver.ts';
 

@@ -1,7 +1,7 @@
 /** Texts that a chat template has been applied to: the response is found and nothing else, whatever the template. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stripSpecialTokens, toResponseText, toUserText } from '../../server/protocols/chat-text.ts';
+import { stripSpecialTokens, toResponseText, toUserText } from '../../server/protocols/remote-reward/chat-text.ts';
 
 const ANSWER = '{"actions": [{"type": "done"}]}';
 const ASK = 'Draw a cat & a dog.\n\nTwo boxes.';

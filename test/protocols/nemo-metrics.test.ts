@@ -1,6 +1,6 @@
 /** Statistics over answers of /verify: those of NeMo Gym's own servers, by hand for a few rollouts of two tasks. */
 import { expect, test } from 'vitest';
-import { aggregateMetrics } from '../../server/protocols/nemo-metrics.ts';
+import { aggregateMetrics } from '../../server/protocols/nemo-gym/metrics.ts';
 import { overTransports } from '../http/support.ts';
 
 const ROLLOUTS = [

@@ -1,10 +1,10 @@
 /** Frames of OpenEnv's web socket, without a socket: what each is answered with, and what it makes of the session. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDispatcher } from '../../server/dispatch.ts';
-import { NO_EPISODE, type EnvSession } from '../../server/protocols/env-session.ts';
-import { answerFrame } from '../../server/protocols/openenv-frames.ts';
+import { NO_EPISODE, type EnvSession } from '../../server/protocols/tools/held-episode.ts';
+import { answerFrame } from '../../server/protocols/openenv/frames.ts';
 import { createSigner } from '../../server/state.ts';
-import type { SocketContext } from '../../server/protocols/sockets.ts';
+import type { SocketContext } from '../../server/protocols/openenv/sockets.ts';
 
 const UNSIGNED = createSigner(undefined);
 const TASK = 'train.pipeline.1.3';

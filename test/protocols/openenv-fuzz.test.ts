@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { toStandaloneSchema } from '../../schemas/openapi.ts';
 import { GradedObservation } from '../../schemas/protocols/openenv.ts';
 import { createDispatcher } from '../../server/dispatch.ts';
-import { NO_EPISODE, type EnvSession } from '../../server/protocols/env-session.ts';
-import { answerFrame } from '../../server/protocols/openenv-frames.ts';
+import { NO_EPISODE, type EnvSession } from '../../server/protocols/tools/held-episode.ts';
+import { answerFrame } from '../../server/protocols/openenv/frames.ts';
 
 /** To run one case again: `{ seed: ... }` as it was printed. */
 const REPLAY: { seed?: number } = {};

@@ -1,7 +1,7 @@
 /** server/deploy/openenv.yaml says of the environment what is so. That OpenEnv takes it is tested in test/interop/openenv. */
 import { expect, test } from 'vitest';
 import { ABOUT } from '../../server/about.ts';
-import { DIAGRAM_TOOLS } from '../../server/protocols/diagram-tools.ts';
+import { DIAGRAM_TOOLS } from '../../server/protocols/tools/diagram.ts';
 import { ServerSettings } from '../../server/settings.ts';
 import { SUITE_VERSION } from '../../server/tasks/suite.ts';
 import { readText } from '../rules/files.ts';

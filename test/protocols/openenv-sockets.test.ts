@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createDispatcher } from '../../server/dispatch.ts';
 import { startServer } from '../../server/main.ts';
-import { attachSockets } from '../../server/protocols/sockets.ts';
+import { attachSockets } from '../../server/protocols/openenv/sockets.ts';
 import type { ServerSettings } from '../../server/settings.ts';
 import { connect, toWs, type Client } from './socket-client.ts';
 

@@ -1,6 +1,6 @@
 /** Sessions that several connections, or several processes, change. */
 import { expect, test } from 'vitest';
-import { createSessionKeeper, createSessionStore } from '../../server/protocols/session-store.ts';
+import { createSessionKeeper, createSessionStore } from '../../server/protocols/sessions/store.ts';
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.floor(Math.random() * 3)));
 

@@ -1,7 +1,7 @@
 /** The stream of a call's answer: parts that survive what ORS clients do to them, comments while one waits, an early end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHUNK_SIZE, streamAnswer, toChunks } from '../../server/protocols/sse.ts';
+import { CHUNK_SIZE, streamAnswer, toChunks } from '../../server/protocols/ors/events.ts';
 
 /** As the openreward client reads the data of an event: as UTF-8, and all that Python calls white space is taken off its front. */
 const received = (chunk: string): string =>

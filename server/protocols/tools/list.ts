@@ -1,6 +1,6 @@
 /** The answer of /tools: the one list in the shapes that clients take it. */
-import type { ToolsResponse } from '../../schemas/responses.ts';
-import { TERMINAL_TOOL, TOOLS } from '../../schemas/tools.ts';
+import type { ToolsResponse } from '../../../schemas/responses.ts';
+import { TERMINAL_TOOL, TOOLS } from '../../../schemas/tools.ts';
 
 export function listTools(): ToolsResponse {
   const openai = TOOLS.map(({ name, description, input_schema }) => ({

@@ -2,14 +2,14 @@
  * A rollout's tool calls, one after the other. The same function takes a call while the rollout goes on and when /verify
  * draws the calls of a finished response, so that a model is told what it will be scored by.
  */
-import type { State } from '../../schemas/episode.ts';
-import type { NemoToolResponse } from '../../schemas/protocols/nemo-gym.ts';
-import type { ResetRequest } from '../../schemas/requests.ts';
-import type { Environment } from '../handlers.ts';
-import { createSigner } from '../state.ts';
-import type { FunctionCall } from './nemo-row.ts';
-import { isTooLarge } from './nemo-session.ts';
-import { answerInWords, callTool, refuseCall, startToolEpisode, type ToolResult } from './tool-episode.ts';
+import type { State } from '../../../schemas/episode.ts';
+import type { NemoToolResponse } from '../../../schemas/protocols/nemo-gym.ts';
+import type { ResetRequest } from '../../../schemas/requests.ts';
+import type { Environment } from '../../handlers.ts';
+import { createSigner } from '../../state.ts';
+import type { FunctionCall } from './row.ts';
+import { isTooLarge } from './session.ts';
+import { answerInWords, callTool, refuseCall, startToolEpisode, type ToolResult } from '../tools/episode.ts';
 
 /** Sessions sign what leaves the server themselves; within it nothing is signed. */
 export const UNSIGNED = createSigner(undefined);

@@ -1,12 +1,12 @@
 /** The handlers of OpenRLHF, slime, miles and FAI-RL; see schemas/protocols/remote-reward.ts for what each sends. */
-import { isCompletion } from '../../schemas/completion.ts';
-import type { FaiRlRequest, OpenRlhfRequest } from '../../schemas/protocols/remote-reward.ts';
-import { DEFAULT_PRESET, type Preset } from '../../schemas/reward.ts';
-import { invalidAt } from '../errors.ts';
-import { assertTaskColumn } from '../grade.ts';
-import type { Context, Handlers } from '../handlers.ts';
+import { isCompletion } from '../../../schemas/completion.ts';
+import type { FaiRlRequest, OpenRlhfRequest } from '../../../schemas/protocols/remote-reward.ts';
+import { DEFAULT_PRESET, type Preset } from '../../../schemas/reward.ts';
+import { invalidAt } from '../../errors.ts';
+import { assertTaskColumn } from '../../grade.ts';
+import type { Context, Handlers } from '../../handlers.ts';
 import { stripSpecialTokens, toResponseText } from './chat-text.ts';
-import { assertEqualColumns, scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './remote-items.ts';
+import { assertEqualColumns, scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './items.ts';
 
 function openRlhfItems({ query, prompts, labels }: OpenRlhfRequest): Item[] {
   assertEqualColumns({ query, prompts, labels });

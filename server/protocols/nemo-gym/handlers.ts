@@ -1,23 +1,23 @@
-/** The handlers of NeMo Gym's resources server; its Gymnasium protocol is in nemo-gymnasium.ts. */
+/** The handlers of NeMo Gym's resources server; its Gymnasium protocol is in gymnasium.ts. */
 import {
   NEMO_TOOL_ROUTE_IDS,
   NemoVerifyRequest,
   type NemoRow,
   type NemoToolRouteId,
-} from '../../schemas/protocols/nemo-gym.ts';
-import { parseArguments } from '../../schemas/tools.ts';
-import { parseBody } from '../body.ts';
-import { ApiError } from '../errors.ts';
-import type { Call, Context, Handlers } from '../handlers.ts';
-import { Raw } from '../raw.ts';
-import { validate } from '../validate.ts';
-import { gymnasiumHandlers } from './nemo-gymnasium.ts';
-import { withFields } from './nemo-echo.ts';
-import { aggregateMetrics } from './nemo-metrics.ts';
-import { replay, takeCall, UNSIGNED, type Replayed } from './nemo-replay.ts';
-import { finishReason, lastMessage, ownCalls, taskOfRow } from './nemo-row.ts';
-import { beforeCall, callKey, createNemoSessions, withCookie, type NemoSessions } from './nemo-session.ts';
-import { startToolEpisode } from './tool-episode.ts';
+} from '../../../schemas/protocols/nemo-gym.ts';
+import { parseArguments } from '../../../schemas/tools.ts';
+import { parseBody } from '../../body.ts';
+import { ApiError } from '../../errors.ts';
+import type { Call, Context, Handlers } from '../../handlers.ts';
+import { Raw } from '../../raw.ts';
+import { validate } from '../../validate.ts';
+import { gymnasiumHandlers } from './gymnasium.ts';
+import { withFields } from './echo.ts';
+import { aggregateMetrics } from './metrics.ts';
+import { replay, takeCall, UNSIGNED, type Replayed } from './replay.ts';
+import { finishReason, lastMessage, ownCalls, taskOfRow } from './row.ts';
+import { beforeCall, callKey, createNemoSessions, withCookie, type NemoSessions } from './session.ts';
+import { startToolEpisode } from '../tools/episode.ts';
 
 const JSON_TYPE = 'application/json';
 

@@ -3,14 +3,14 @@
  * the environment's `score`. An item that the server could not score fails the request, since these trainers take nothing
  * but numbers: they ask again after a 503, and a number would be trained on.
  */
-import { isPrompt, MAX_PROMPT_LENGTH, toPromptText, type Completion } from '../../schemas/completion.ts';
-import { LabelTask } from '../../schemas/protocols/remote-reward.ts';
-import type { Preset } from '../../schemas/reward.ts';
-import { InlineTask } from '../../schemas/task.ts';
-import { ApiError, invalidAt, toPath, type Place } from '../errors.ts';
-import type { Context } from '../handlers.ts';
-import { findTask, resolveInline } from '../resolve.ts';
-import { validate } from '../validate.ts';
+import { isPrompt, MAX_PROMPT_LENGTH, toPromptText, type Completion } from '../../../schemas/completion.ts';
+import { LabelTask } from '../../../schemas/protocols/remote-reward.ts';
+import type { Preset } from '../../../schemas/reward.ts';
+import { InlineTask } from '../../../schemas/task.ts';
+import { ApiError, invalidAt, toPath, type Place } from '../../errors.ts';
+import type { Context } from '../../handlers.ts';
+import { findTask, resolveInline } from '../../resolve.ts';
+import { validate } from '../../validate.ts';
 import { toUserText } from './chat-text.ts';
 
 /** What an item is scored against: exactly one of the three is there. */

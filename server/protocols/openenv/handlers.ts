@@ -1,8 +1,8 @@
 /** What OpenEnv and MCP clients ask over HTTP beside our own routes: `GET /state`, and `/mcp`, which both use. */
-import type { Context, Handlers } from '../handlers.ts';
-import { NO_EPISODE, toOpenEnvState } from './env-session.ts';
-import { answerMcp, endMcpSession, isForeignPage, isMcpClient, refuseForeignPage } from './mcp.ts';
-import { answerHttpRpc } from './openenv-rpc.ts';
+import type { Context, Handlers } from '../../handlers.ts';
+import { NO_EPISODE, toOpenEnvState } from '../tools/held-episode.ts';
+import { answerMcp, endMcpSession, isForeignPage, isMcpClient, refuseForeignPage } from '../mcp.ts';
+import { answerHttpRpc } from './rpc.ts';
 
 export function openEnvHandlers(context: Context): Pick<Handlers, 'state' | 'mcp' | 'mcp_end'> {
   return {

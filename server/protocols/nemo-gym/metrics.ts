@@ -5,7 +5,7 @@
  * say of the rollouts themselves (their number, their rows).
  */
 import { setImmediate } from 'node:timers/promises';
-import type { NemoMetricsRequest, NemoMetricsResponse } from '../../schemas/protocols/nemo-gym.ts';
+import type { NemoMetricsRequest, NemoMetricsResponse } from '../../../schemas/protocols/nemo-gym.ts';
 
 const TASK_INDEX = '_ng_task_index';
 const ROLLOUT_INDEX = '_ng_rollout_index';

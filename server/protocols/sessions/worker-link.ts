@@ -1,6 +1,6 @@
 /** How a worker of `serve --workers N` asks the primary process for sessions, over the channel that node:cluster gives them. */
-import type { AskKeeper, SessionCall, SessionKeeper, SessionReply } from './session-store.ts';
-import type { SharedSession } from './shared-sessions.ts';
+import type { AskKeeper, SessionCall, SessionKeeper, SessionReply } from './store.ts';
+import type { SharedSession } from './shared.ts';
 
 /** From a worker to the primary process. */
 export interface SessionQuestion {

@@ -11,13 +11,13 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { EMPTY_CANVAS, type Canvas } from '../../schemas/canvas.ts';
-import { State } from '../../schemas/episode.ts';
-import { ApiError } from '../errors.ts';
-import type { Call } from '../handlers.ts';
-import { Raw } from '../raw.ts';
-import { assertStateVersion, type Signer } from '../state.ts';
-import { createSessions } from './sessions.ts';
+import { EMPTY_CANVAS, type Canvas } from '../../../schemas/canvas.ts';
+import { State } from '../../../schemas/episode.ts';
+import { ApiError } from '../../errors.ts';
+import type { Call } from '../../handlers.ts';
+import { Raw } from '../../raw.ts';
+import { assertStateVersion, type Signer } from '../../state.ts';
+import { createSessions } from '../sessions/bounded-map.ts';
 
 export const SESSION_COOKIE = 'canvas_gym_session';
 

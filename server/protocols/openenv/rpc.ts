@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
-import { parseBody } from '../body.ts';
-import type { Context, Environment } from '../handlers.ts';
-import { validate } from '../validate.ts';
-import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './diagram-tools.ts';
-import type { EnvSession } from './env-session.ts';
-import type { SharedSessions } from './shared-sessions.ts';
+import { ApiError } from '../../errors.ts';
+import { parseBody } from '../../body.ts';
+import type { Context, Environment } from '../../handlers.ts';
+import { validate } from '../../validate.ts';
+import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from '../tools/diagram.ts';
+import type { EnvSession } from '../tools/held-episode.ts';
+import type { SharedSessions } from '../sessions/shared.ts';
 
 const CODES = {
   parse_error: -32700,

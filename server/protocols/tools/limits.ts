@@ -2,9 +2,9 @@
  * How much a tool call may bring. A drawing by tools stays with a server between its calls, so that what one call leaves
  * there costs all later ones. A call beyond a limit is told to the model and changes nothing; text is bounded elsewhere.
  */
-import type { Canvas } from '../../schemas/canvas.ts';
-import { SUBMIT_TOOL } from '../../schemas/tools.ts';
-import { MAX_COMPLETION_LENGTH } from '../canvas/limits.ts';
+import type { Canvas } from '../../../schemas/canvas.ts';
+import { SUBMIT_TOOL } from '../../../schemas/tools.ts';
+import { MAX_COMPLETION_LENGTH } from '../../canvas/limits.ts';
 
 /** Most characters of the arguments of a call that does not submit; one label has far less. */
 export const MAX_ARGUMENTS_LENGTH = 10_000;

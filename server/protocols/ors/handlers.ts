@@ -9,15 +9,15 @@ import {
   type CallBody,
   type EnvironmentParams,
   type OrsRouteId,
-} from '../../schemas/protocols/ors.ts';
-import { ABOUT } from '../about.ts';
-import type { Call, Context, Handlers } from '../handlers.ts';
-import { Raw } from '../raw.ts';
-import { answerOf, callInSession } from './ors-call.ts';
-import { assertEnvironment, createOrsSessions, toMessages, toPrompt, type OrsSessions } from './ors-sessions.ts';
-import { createOrsTasks } from './ors-tasks.ts';
-import { EVENT_HEADERS, streamAnswer, toEvent } from './sse.ts';
-import { listTools } from './tool-list.ts';
+} from '../../../schemas/protocols/ors.ts';
+import { ABOUT } from '../../about.ts';
+import type { Call, Context, Handlers } from '../../handlers.ts';
+import { Raw } from '../../raw.ts';
+import { answerOf, callInSession } from './call.ts';
+import { assertEnvironment, createOrsSessions, toMessages, toPrompt, type OrsSessions } from './sessions.ts';
+import { createOrsTasks } from './tasks.ts';
+import { EVENT_HEADERS, streamAnswer, toEvent } from './events.ts';
+import { listTools } from '../tools/list.ts';
 
 export interface OrsOptions {
   /** Sessions at a time; 0 where the requests of a session may reach different processes, which is refused. */

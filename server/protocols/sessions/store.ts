@@ -4,7 +4,7 @@
  * workers ask. A session changes only by `update`, with a pure function of what it was: where another request was faster,
  * the function is applied again, so that none loses the other's work, in whichever process they ran.
  */
-import { createSessions, type SessionLimits } from './sessions.ts';
+import { createSessions, type SessionLimits } from './bounded-map.ts';
 
 export type SessionCall<T> =
   | { op: 'create'; id: string; value: T }

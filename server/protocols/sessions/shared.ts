@@ -2,8 +2,8 @@
  * Episodes that several connections share, and which of them a web socket holds now: one at a time may, and a session that
  * is to be ended while one does ends with it.
  */
-import { NO_EPISODE, type EnvSession } from './env-session.ts';
-import { createSessionStore, type AskKeeper } from './session-store.ts';
+import { NO_EPISODE, type EnvSession } from '../tools/held-episode.ts';
+import { createSessionStore, type AskKeeper } from './store.ts';
 
 export interface SharedSession {
   episode: EnvSession;

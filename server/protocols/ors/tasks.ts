@@ -3,10 +3,10 @@
  * level 2, and so on, and begins again with the next task of each, so that the first tasks of a split are a mixture.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { OrsSplit, OrsTask } from '../../schemas/protocols/ors.ts';
-import { FAMILIES, LEVELS, SPLITS, type Family, type Level, type Split, type Task } from '../../schemas/task.ts';
-import { ApiError, suggest, type Place } from '../errors.ts';
-import { listTasks, taskAt } from '../tasks/suite.ts';
+import type { OrsSplit, OrsTask } from '../../../schemas/protocols/ors.ts';
+import { FAMILIES, LEVELS, SPLITS, type Family, type Level, type Split, type Task } from '../../../schemas/task.ts';
+import { ApiError, suggest, type Place } from '../../errors.ts';
+import { listTasks, taskAt } from '../../tasks/suite.ts';
 
 interface Cell {
   family: Family;

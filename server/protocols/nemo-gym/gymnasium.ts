@@ -3,16 +3,16 @@
  * writes its actions or calls them as functions. The state travels in the session's cookie; an inline task comes with the row
  * of each request. Rewards are those of the environment, so that their sum is what an agent of theirs adds up.
  */
-import { toModelOutput } from '../../schemas/completion.ts';
-import type { State } from '../../schemas/episode.ts';
-import type { NemoResetRequest, NemoResponse } from '../../schemas/protocols/nemo-gym.ts';
-import type { StepResponse } from '../../schemas/responses.ts';
-import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../schemas/tools.ts';
-import type { Context, Handlers } from '../handlers.ts';
-import { TOO_LARGE, UNSIGNED } from './nemo-replay.ts';
-import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './nemo-row.ts';
-import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './nemo-session.ts';
-import type { ItemTask } from './remote-items.ts';
+import { toModelOutput } from '../../../schemas/completion.ts';
+import type { State } from '../../../schemas/episode.ts';
+import type { NemoResetRequest, NemoResponse } from '../../../schemas/protocols/nemo-gym.ts';
+import type { StepResponse } from '../../../schemas/responses.ts';
+import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../../schemas/tools.ts';
+import type { Context, Handlers } from '../../handlers.ts';
+import { TOO_LARGE, UNSIGNED } from './replay.ts';
+import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './row.ts';
+import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './session.ts';
+import type { ItemTask } from '../remote-reward/items.ts';
 
 /** What is told of each call: the faults of its own actions, and those of the whole turn. */
 function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResponse) {

@@ -2,14 +2,14 @@
  * One client's episode where the server holds it: on an OpenEnv web socket, or in a session of tool calls. Pure: every
  * function gives the next session. The state is that of the environment, unsigned, since it never leaves.
  */
-import type { State } from '../../schemas/episode.ts';
-import type { OpenEnvState } from '../../schemas/protocols/openenv.ts';
-import type { ResetRequest } from '../../schemas/requests.ts';
-import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
-import { ApiError } from '../errors.ts';
-import type { Environment } from '../handlers.ts';
-import { createSigner } from '../state.ts';
-import { callTool, startToolEpisode, type ToolResult } from './tool-episode.ts';
+import type { State } from '../../../schemas/episode.ts';
+import type { OpenEnvState } from '../../../schemas/protocols/openenv.ts';
+import type { ResetRequest } from '../../../schemas/requests.ts';
+import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
+import { ApiError } from '../../errors.ts';
+import type { Environment } from '../../handlers.ts';
+import { createSigner } from '../../state.ts';
+import { callTool, startToolEpisode, type ToolResult } from './episode.ts';
 
 export interface EnvSession {
   /** What the episode began with, its seed included. */

@@ -2,12 +2,12 @@
  * One call of a tool in an ORS session. Pure: session and call in, the next session and the answer out. Every call has an
  * id, and its answer is kept for a while, so that a client whose connection broke gets it without running anything again.
  */
-import type { State } from '../../schemas/episode.ts';
-import type { ResetResponse } from '../../schemas/responses.ts';
-import { TERMINAL_TOOL, TOOL_NAMES } from '../../schemas/tools.ts';
-import { suggest } from '../errors.ts';
-import type { Context } from '../handlers.ts';
-import { answerInWords, callTool, type ToolResult } from './tool-episode.ts';
+import type { State } from '../../../schemas/episode.ts';
+import type { ResetResponse } from '../../../schemas/responses.ts';
+import { TERMINAL_TOOL, TOOL_NAMES } from '../../../schemas/tools.ts';
+import { suggest } from '../../errors.ts';
+import type { Context } from '../../handlers.ts';
+import { answerInWords, callTool, type ToolResult } from '../tools/episode.ts';
 
 /** How long the answer of a call is kept, ms. */
 const KEEP_MS = 60_000;

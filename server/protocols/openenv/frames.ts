@@ -5,24 +5,24 @@
  *   reset  data as for POST /reset; other keys are ignored      -> observation
  *   step   data is the action itself, see `toAction`            -> observation
  *   state                                                       -> state
- *   mcp    data is a JSON-RPC request, see openenv-rpc.ts       -> mcp
+ *   mcp    data is a JSON-RPC request, see rpc.ts       -> mcp
  *   close                                                       -> none, and the socket closes
  *
  * Model output is never an error: whatever a step holds is graded. After the last step of an episode a step is an error
  * (`EXECUTION_ERROR`), as before the first reset: its reward would mean nothing.
  */
-import { isObject } from '../../schemas/json.ts';
-import { FRAMES, ResetData, type FrameErrorCode, type FrameType } from '../../schemas/protocols/openenv.ts';
-import type { ResetRequest } from '../../schemas/requests.ts';
-import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
-import { parseBody } from '../body.ts';
-import { ApiError, suggest } from '../errors.ts';
-import type { Context } from '../handlers.ts';
-import { withSeed } from '../seed.ts';
-import { validate } from '../validate.ts';
-import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool } from './diagram-tools.ts';
-import { resetSession, stepSession, toOpenEnvState, type EnvSession } from './env-session.ts';
-import { answerSocketRpc, toRpcRequest, toRpcResult } from './openenv-rpc.ts';
+import { isObject } from '../../../schemas/json.ts';
+import { FRAMES, ResetData, type FrameErrorCode, type FrameType } from '../../../schemas/protocols/openenv.ts';
+import type { ResetRequest } from '../../../schemas/requests.ts';
+import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
+import { parseBody } from '../../body.ts';
+import { ApiError, suggest } from '../../errors.ts';
+import type { Context } from '../../handlers.ts';
+import { withSeed } from '../../seed.ts';
+import { validate } from '../../validate.ts';
+import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool } from '../tools/diagram.ts';
+import { resetSession, stepSession, toOpenEnvState, type EnvSession } from '../tools/held-episode.ts';
+import { answerSocketRpc, toRpcRequest, toRpcResult } from './rpc.ts';
 
 export interface FrameAnswer {
   session: EnvSession;

@@ -2,18 +2,18 @@
  * The sessions of ORS. A session is data, and a call makes the next one of it; clients name it by the header X-Session-ID.
  * Sessions live in this process, so all requests of a client must reach the same one.
  */
-import { InlineTask } from '../../schemas/task.ts';
-import type { CreateBody, Message, TextBlock } from '../../schemas/protocols/ors.ts';
-import { ORS_ENVIRONMENT, SessionId } from '../../schemas/protocols/ors.ts';
-import { ResetRequest } from '../../schemas/requests.ts';
-import type { ResetResponse } from '../../schemas/responses.ts';
-import { ApiError, suggest } from '../errors.ts';
-import type { Call, Context } from '../handlers.ts';
-import { validate } from '../validate.ts';
-import { startSession, type OrsSession } from './ors-call.ts';
-import type { OrsTasks } from './ors-tasks.ts';
-import { createSessions } from './sessions.ts';
-import { startToolEpisode } from './tool-episode.ts';
+import { InlineTask } from '../../../schemas/task.ts';
+import type { CreateBody, Message, TextBlock } from '../../../schemas/protocols/ors.ts';
+import { ORS_ENVIRONMENT, SessionId } from '../../../schemas/protocols/ors.ts';
+import { ResetRequest } from '../../../schemas/requests.ts';
+import type { ResetResponse } from '../../../schemas/responses.ts';
+import { ApiError, suggest } from '../../errors.ts';
+import type { Call, Context } from '../../handlers.ts';
+import { validate } from '../../validate.ts';
+import { startSession, type OrsSession } from './call.ts';
+import type { OrsTasks } from './tasks.ts';
+import { createSessions } from '../sessions/bounded-map.ts';
+import { startToolEpisode } from '../tools/episode.ts';
 
 /** Time without a request after which a session ends, ms. */
 const IDLE_MS = 900_000;

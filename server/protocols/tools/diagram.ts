@@ -4,14 +4,14 @@
  * `ok: false`, never an error of the protocol.
  */
 import { z } from 'zod';
-import type { ResetResponse } from '../../schemas/responses.ts';
-import { ResetRequest } from '../../schemas/requests.ts';
-import { SUBMIT_TOOL, TOOLS, TOOL_NAMES, type Tool } from '../../schemas/tools.ts';
-import { ApiError } from '../errors.ts';
-import type { Environment } from '../handlers.ts';
-import { withSeed } from '../seed.ts';
-import { validate } from '../validate.ts';
-import { callSessionTool, startSession, type EnvSession } from './env-session.ts';
+import type { ResetResponse } from '../../../schemas/responses.ts';
+import { ResetRequest } from '../../../schemas/requests.ts';
+import { SUBMIT_TOOL, TOOLS, TOOL_NAMES, type Tool } from '../../../schemas/tools.ts';
+import { ApiError } from '../../errors.ts';
+import type { Environment } from '../../handlers.ts';
+import { withSeed } from '../../seed.ts';
+import { validate } from '../../validate.ts';
+import { callSessionTool, startSession, type EnvSession } from './held-episode.ts';
 
 export const START_TOOL = 'start_diagram';
 

@@ -3,15 +3,15 @@
  * the drawing when it is submitted, or when the last allowed call was made: R of the canvas in [0, 1]; calls before that
  * have none. Pure: all there is to know is in the state, which a protocol keeps where it likes.
  */
-import type { State } from '../../schemas/episode.ts';
-import type { ResetRequest } from '../../schemas/requests.ts';
-import type { ResetResponse, StepResponse } from '../../schemas/responses.ts';
-import { SUBMIT_TOOL, TOOL_NAMES, toolCallToOutput } from '../../schemas/tools.ts';
-import { reset, step } from '../episode.ts';
-import { ApiError, suggest } from '../errors.ts';
-import type { Environment } from '../handlers.ts';
-import type { Signer } from '../state.ts';
-import { excessOf } from './tool-limits.ts';
+import type { State } from '../../../schemas/episode.ts';
+import type { ResetRequest } from '../../../schemas/requests.ts';
+import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
+import { SUBMIT_TOOL, TOOL_NAMES, toolCallToOutput } from '../../../schemas/tools.ts';
+import { reset, step } from '../../episode.ts';
+import { ApiError, suggest } from '../../errors.ts';
+import type { Environment } from '../../handlers.ts';
+import type { Signer } from '../../state.ts';
+import { excessOf } from './limits.ts';
 
 /** Tool calls an episode may take unless the request says otherwise. */
 export const DEFAULT_MAX_CALLS = 100;

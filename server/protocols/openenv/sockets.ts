@@ -1,5 +1,5 @@
 /**
- * Web sockets: OpenEnv's `/ws`, whose frames are answered by openenv-frames.ts, and its `/mcp`, whose frames are JSON-RPC
+ * Web sockets: OpenEnv's `/ws`, whose frames are answered by frames.ts, and its `/mcp`, whose frames are JSON-RPC
  * requests. Here is only what a socket needs: so many at a time, frames so large, answers in order, clients that are gone or
  * idle reaped, pages of other sites refused, and an end in which running episodes may finish.
  *
@@ -14,14 +14,14 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { ErrorCode } from '../../schemas/error.ts';
-import { createBatch } from '../batch.ts';
-import { ApiError, toErrorBody } from '../errors.ts';
-import type { Context } from '../handlers.ts';
-import { isRunning, NO_EPISODE, type EnvSession } from './env-session.ts';
-import { answerFrame, errorFrame, type FrameAnswer } from './openenv-frames.ts';
-import { FOREIGN_PAGE, isForeignPage } from './mcp.ts';
-import { answerRpcFrame, refuseAtCapacity } from './openenv-rpc.ts';
+import type { ErrorCode } from '../../../schemas/error.ts';
+import { createBatch } from '../../batch.ts';
+import { ApiError, toErrorBody } from '../../errors.ts';
+import type { Context } from '../../handlers.ts';
+import { isRunning, NO_EPISODE, type EnvSession } from '../tools/held-episode.ts';
+import { answerFrame, errorFrame, type FrameAnswer } from './frames.ts';
+import { FOREIGN_PAGE, isForeignPage } from '../mcp.ts';
+import { answerRpcFrame, refuseAtCapacity } from './rpc.ts';
 
 /** Times in seconds, sizes in bytes. */
 export interface SocketLimits {

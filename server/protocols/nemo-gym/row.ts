@@ -1,11 +1,11 @@
 /** What the rows and responses of NeMo Gym mean: a task, and what the model did. */
-import { isCompletion, toModelOutput, type Completion } from '../../schemas/completion.ts';
-import { isObject } from '../../schemas/json.ts';
-import type { NemoResponse, NemoRow } from '../../schemas/protocols/nemo-gym.ts';
-import { parseArguments, TOOL_NAMES, type ToolCall } from '../../schemas/tools.ts';
-import { MAX_COMPLETION_LENGTH } from '../canvas/limits.ts';
-import { taskOfLabel, taskOfPrompt, type ItemTask } from './remote-items.ts';
-import { isLongerThan } from './tool-limits.ts';
+import { isCompletion, toModelOutput, type Completion } from '../../../schemas/completion.ts';
+import { isObject } from '../../../schemas/json.ts';
+import type { NemoResponse, NemoRow } from '../../../schemas/protocols/nemo-gym.ts';
+import { parseArguments, TOOL_NAMES, type ToolCall } from '../../../schemas/tools.ts';
+import { MAX_COMPLETION_LENGTH } from '../../canvas/limits.ts';
+import { taskOfLabel, taskOfPrompt, type ItemTask } from '../remote-reward/items.ts';
+import { isLongerThan } from '../tools/limits.ts';
 
 const hasRole = (item: unknown): boolean => isObject(item) && typeof item['role'] === 'string';
 
