@@ -4,16 +4,18 @@
  */
 import { ROUTES, type Route, type RouteId } from '../schemas/routes.ts';
 import { parseBody } from './body.ts';
+import type { Call, Environment } from './context.ts';
 import { reset, step } from './episode.ts';
 import { ApiError, toErrorBody } from './errors.ts';
 import { reward, score } from './grade.ts';
-import { createHandlers, Raw, type Call, type Environment } from './handlers.ts';
+import { createHandlers } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors/handlers.ts';
 import { createSessionKeeper, type AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
 import { createSharedSessions, type SharedSession } from './protocols/sessions/shared.ts';
 import type { SocketContext } from './protocols/openenv/sockets.ts';
+import { Raw } from './raw.ts';
 import { render } from './render/index.ts';
 import { assertStateVersion, createSigner } from './state.ts';
 import { parseQuery, validate } from './validate.ts';

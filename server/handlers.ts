@@ -9,60 +9,25 @@ import { GradedObservation } from '../schemas/protocols/openenv.ts';
 import { DEFAULT_LIMIT, type RenderRequest, type TasksQuery } from '../schemas/requests.ts';
 import type { MetadataResponse, RootResponse, TasksResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESETS, PRESET_VERSIONS } from '../schemas/reward.ts';
-import { ROUTES, ROUTE_IDS, type RouteAnswer, type RouteId, type RouteRequest } from '../schemas/routes.ts';
+import { ROUTES, ROUTE_IDS, type RouteAnswer } from '../schemas/routes.ts';
 import type { PublicTask } from '../schemas/task.ts';
 import { ABOUT } from './about.ts';
-import type { reset, step } from './episode.ts';
+import type { Context, Handlers } from './context.ts';
 import { ApiError } from './errors.ts';
-import type { reward, score } from './grade.ts';
-import type { Metrics } from './metrics.ts';
 import { docsPage } from './pages/docs.ts';
 import { rootPage } from './pages/root.ts';
 import { nemoGymHandlers } from './protocols/nemo-gym/handlers.ts';
 import { openEnvHandlers } from './protocols/openenv/handlers.ts';
-import { orsHandlers, type OrsOptions } from './protocols/ors/handlers.ts';
+import { orsHandlers } from './protocols/ors/handlers.ts';
 import { remoteRewardHandlers } from './protocols/remote-reward/handlers.ts';
-import type { SharedSessions } from './protocols/sessions/shared.ts';
 import { listTools } from './protocols/tools/list.ts';
 import { Raw } from './raw.ts';
-import type { render } from './render/index.ts';
 import { RenderError } from './render/png.ts';
 import { findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
 import { withSeed } from './seed.ts';
 import { assertCanvas, assertDrawable, type Signer } from './state.ts';
 import { listTasks, SUITE_VERSION, toPublicTask } from './tasks/suite.ts';
-
-export { Raw } from './raw.ts';
-
-/** The pure functions the routes rest on. */
-export interface Environment {
-  reset: typeof reset;
-  step: typeof step;
-  reward: typeof reward;
-  score: typeof score;
-  render: typeof render;
-}
-
-export interface Call {
-  headers: { get(name: string): string | null };
-}
-
-type Answer<K extends RouteId> = RouteAnswer<K> | Raw;
-export type Handlers = {
-  [K in RouteId]: (request: RouteRequest<K>, call: Call) => Answer<K> | Promise<Answer<K>>;
-};
-
-export interface Context {
-  environment: Environment;
-  signer: Signer;
-  metrics: Metrics;
-  /** Told of every fault of the server. */
-  report: (error: unknown) => void;
-  /** Episodes that the server holds, of MCP and OpenEnv clients. */
-  shared: SharedSessions;
-  ors: OrsOptions;
-}
 
 /** Tasks that are made between two looks at other requests: some take tens of milliseconds each the first time. */
 const TASKS_AT_A_TIME = 4;

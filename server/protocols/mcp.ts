@@ -29,7 +29,7 @@ import { DEFAULT_CANVAS_SIZE } from '../../schemas/task.ts';
 import { ABOUT } from '../about.ts';
 import { isDeeperThan, MAX_BODY_DEPTH } from '../body.ts';
 import { ApiError } from '../errors.ts';
-import type { Call, Context } from '../handlers.ts';
+import type { Call, Context } from '../context.ts';
 import { Raw } from '../raw.ts';
 import { RenderError } from '../render/png.ts';
 import { findTask } from '../resolve.ts';

@@ -8,7 +8,7 @@ import type { State } from '../../../schemas/episode.ts';
 import type { NemoResetRequest, NemoResponse } from '../../../schemas/protocols/nemo-gym.ts';
 import type { StepResponse } from '../../../schemas/responses.ts';
 import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../../schemas/tools.ts';
-import type { Context, Handlers } from '../../handlers.ts';
+import type { Context, Handlers } from '../../context.ts';
 import { TOO_LARGE, UNSIGNED } from './replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './row.ts';
 import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './session.ts';

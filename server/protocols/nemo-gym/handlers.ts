@@ -8,7 +8,7 @@ import {
 import { parseArguments } from '../../../schemas/tools.ts';
 import { parseBody } from '../../body.ts';
 import { ApiError } from '../../errors.ts';
-import type { Call, Context, Handlers } from '../../handlers.ts';
+import type { Call, Context, Handlers } from '../../context.ts';
 import { Raw } from '../../raw.ts';
 import { validate } from '../../validate.ts';
 import { gymnasiumHandlers } from './gymnasium.ts';

@@ -5,7 +5,7 @@
 import type { State } from '../../../schemas/episode.ts';
 import type { NemoToolResponse } from '../../../schemas/protocols/nemo-gym.ts';
 import type { ResetRequest } from '../../../schemas/requests.ts';
-import type { Environment } from '../../handlers.ts';
+import type { Environment } from '../../context.ts';
 import { createSigner } from '../../state.ts';
 import type { FunctionCall } from './row.ts';
 import { isTooLarge } from './session.ts';

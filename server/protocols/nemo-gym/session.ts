@@ -14,7 +14,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { EMPTY_CANVAS, type Canvas } from '../../../schemas/canvas.ts';
 import { State } from '../../../schemas/episode.ts';
 import { ApiError } from '../../errors.ts';
-import type { Call } from '../../handlers.ts';
+import type { Call } from '../../context.ts';
 import { Raw } from '../../raw.ts';
 import { assertStateVersion, type Signer } from '../../state.ts';
 import { createSessions } from '../sessions/bounded-map.ts';

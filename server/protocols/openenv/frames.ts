@@ -17,7 +17,7 @@ import type { ResetRequest } from '../../../schemas/requests.ts';
 import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
 import { parseBody } from '../../body.ts';
 import { ApiError, suggest } from '../../errors.ts';
-import type { Context } from '../../handlers.ts';
+import type { Context } from '../../context.ts';
 import { withSeed } from '../../seed.ts';
 import { validate } from '../../validate.ts';
 import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool } from '../tools/diagram.ts';

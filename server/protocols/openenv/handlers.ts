@@ -1,5 +1,5 @@
 /** What OpenEnv and MCP clients ask over HTTP beside our own routes: `GET /state`, and `/mcp`, which both use. */
-import type { Context, Handlers } from '../../handlers.ts';
+import type { Context, Handlers } from '../../context.ts';
 import { NO_EPISODE, toOpenEnvState } from '../tools/held-episode.ts';
 import { answerMcp, endMcpSession, isForeignPage, isMcpClient, refuseForeignPage } from '../mcp.ts';
 import { answerHttpRpc } from './rpc.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { parseBody } from '../../body.ts';
-import type { Context, Environment } from '../../handlers.ts';
+import type { Context, Environment } from '../../context.ts';
 import { validate } from '../../validate.ts';
 import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from '../tools/diagram.ts';
 import type { EnvSession } from '../tools/held-episode.ts';

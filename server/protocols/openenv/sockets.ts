@@ -17,7 +17,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { ErrorCode } from '../../../schemas/error.ts';
 import { createBatch } from '../../batch.ts';
 import { ApiError, toErrorBody } from '../../errors.ts';
-import type { Context } from '../../handlers.ts';
+import type { Context } from '../../context.ts';
 import { isRunning, NO_EPISODE, type EnvSession } from '../tools/held-episode.ts';
 import { answerFrame, errorFrame, type FrameAnswer } from './frames.ts';
 import { FOREIGN_PAGE, isForeignPage } from '../mcp.ts';

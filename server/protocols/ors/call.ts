@@ -6,7 +6,7 @@ import type { State } from '../../../schemas/episode.ts';
 import type { ResetResponse } from '../../../schemas/responses.ts';
 import { TERMINAL_TOOL, TOOL_NAMES } from '../../../schemas/tools.ts';
 import { suggest } from '../../errors.ts';
-import type { Context } from '../../handlers.ts';
+import type { Context } from '../../context.ts';
 import { answerInWords, callTool, type ToolResult } from '../tools/episode.ts';
 
 /** How long the answer of a call is kept, ms. */

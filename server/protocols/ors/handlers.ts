@@ -11,7 +11,7 @@ import {
   type OrsRouteId,
 } from '../../../schemas/protocols/ors.ts';
 import { ABOUT } from '../../about.ts';
-import type { Call, Context, Handlers } from '../../handlers.ts';
+import type { Call, Context, Handlers } from '../../context.ts';
 import { Raw } from '../../raw.ts';
 import { answerOf, callInSession } from './call.ts';
 import { assertEnvironment, createOrsSessions, toMessages, toPrompt, type OrsSessions } from './sessions.ts';

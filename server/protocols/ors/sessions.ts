@@ -8,7 +8,7 @@ import { ORS_ENVIRONMENT, SessionId } from '../../../schemas/protocols/ors.ts';
 import { ResetRequest } from '../../../schemas/requests.ts';
 import type { ResetResponse } from '../../../schemas/responses.ts';
 import { ApiError, suggest } from '../../errors.ts';
-import type { Call, Context } from '../../handlers.ts';
+import type { Call, Context } from '../../context.ts';
 import { validate } from '../../validate.ts';
 import { startSession, type OrsSession } from './call.ts';
 import type { OrsTasks } from './tasks.ts';

@@ -4,7 +4,7 @@ import type { FaiRlRequest, OpenRlhfRequest } from '../../../schemas/protocols/r
 import { DEFAULT_PRESET, type Preset } from '../../../schemas/reward.ts';
 import { invalidAt } from '../../errors.ts';
 import { assertTaskColumn } from '../../grade.ts';
-import type { Context, Handlers } from '../../handlers.ts';
+import type { Context, Handlers } from '../../context.ts';
 import { stripSpecialTokens, toResponseText } from './chat-text.ts';
 import { assertEqualColumns, scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './items.ts';
 

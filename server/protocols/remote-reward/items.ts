@@ -8,7 +8,7 @@ import { LabelTask } from '../../../schemas/protocols/remote-reward.ts';
 import type { Preset } from '../../../schemas/reward.ts';
 import { InlineTask } from '../../../schemas/task.ts';
 import { ApiError, invalidAt, toPath, type Place } from '../../errors.ts';
-import type { Context } from '../../handlers.ts';
+import type { Context } from '../../context.ts';
 import { findTask, resolveInline } from '../../resolve.ts';
 import { validate } from '../../validate.ts';
 import { toUserText } from './chat-text.ts';

@@ -8,7 +8,7 @@ import type { ResetResponse } from '../../../schemas/responses.ts';
 import { ResetRequest } from '../../../schemas/requests.ts';
 import { SUBMIT_TOOL, TOOLS, TOOL_NAMES, type Tool } from '../../../schemas/tools.ts';
 import { ApiError } from '../../errors.ts';
-import type { Environment } from '../../handlers.ts';
+import type { Environment } from '../../context.ts';
 import { withSeed } from '../../seed.ts';
 import { validate } from '../../validate.ts';
 import { callSessionTool, startSession, type EnvSession } from './held-episode.ts';

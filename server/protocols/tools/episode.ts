@@ -9,7 +9,7 @@ import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts'
 import { SUBMIT_TOOL, TOOL_NAMES, toolCallToOutput } from '../../../schemas/tools.ts';
 import { reset, step } from '../../episode.ts';
 import { ApiError, suggest } from '../../errors.ts';
-import type { Environment } from '../../handlers.ts';
+import type { Environment } from '../../context.ts';
 import type { Signer } from '../../state.ts';
 import { excessOf } from './limits.ts';
 

@@ -7,7 +7,7 @@ import type { OpenEnvState } from '../../../schemas/protocols/openenv.ts';
 import type { ResetRequest } from '../../../schemas/requests.ts';
 import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
 import { ApiError } from '../../errors.ts';
-import type { Environment } from '../../handlers.ts';
+import type { Environment } from '../../context.ts';
 import { createSigner } from '../../state.ts';
 import { callTool, startToolEpisode, type ToolResult } from './episode.ts';
 
