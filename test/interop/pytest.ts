@@ -1,13 +1,19 @@
 /** Runs one suite with pytest against a server, and says what came of each test. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { ROOT } from '../rules/files.ts';
+import { plainEnvironment } from '../tools/processes.ts';
 import type { Suite } from './suites.ts';
 
 const LIMIT_MS = 10 * 60_000;
+
+/** What suites import beside their own folder: fixtures, the drawing, servers of their own; and a server with faults. */
+const SHARED = ['test/interop/shared', 'test/python'].map((folder) => join(ROOT, folder)).join(delimiter);
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** What is tested. */
 export interface Target {
@@ -39,13 +45,13 @@ export function readReport(xml: string): TestResult[] {
 }
 
 /** What a suite is told, and what keeps it from the network and from the home folder. */
-function environmentOf({ url, cli }: Target, scratch: string): NodeJS.ProcessEnv {
+export function environmentOf({ url, cli }: Target, scratch: string): NodeJS.ProcessEnv {
   return {
-    ...process.env,
+    ...plainEnvironment(),
     CANVAS_GYM_URL: url,
     CANVAS_GYM_CLI: cli,
     PYTHONDONTWRITEBYTECODE: '1',
-    PYTHONPATH: '',
+    PYTHONPATH: SHARED,
     NO_PROXY: '127.0.0.1,localhost',
     HF_HOME: join(scratch, 'huggingface'),
     HF_HUB_OFFLINE: '1',
@@ -54,20 +60,51 @@ function environmentOf({ url, cli }: Target, scratch: string): NodeJS.ProcessEnv
   };
 }
 
+/** Ends what pytest started and left behind: Ray, nginx, replicas. They are in its group, which outlives it. */
+function killGroup(child: ChildProcess): void {
+  try {
+    process.kill(-child.pid!, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // nobody is left
+  }
+}
+
+/** Its status, null where it was killed: after `limitMs`, or when this process is told to end. Nothing that it started outlives it. */
+export async function runGroup(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+): Promise<number | null> {
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+  const kill = (): void => {
+    killGroup(child);
+  };
+  const interrupted = (signal: NodeJS.Signals): void => {
+    kill();
+    process.kill(process.pid, signal); // as if nobody had listened
+  };
+  const timer = setTimeout(kill, limitMs);
+  for (const signal of SIGNALS) process.once(signal, interrupted);
+  try {
+    const [status] = (await once(child, 'exit')) as [number | null];
+    return status;
+  } finally {
+    clearTimeout(timer);
+    for (const signal of SIGNALS) process.off(signal, interrupted);
+    kill();
+  }
+}
+
 /** Resolves with the tests; a run without any, or that ended badly or took over ten minutes, is a failed test of its own. */
 export async function runPytest(suite: Suite, python: string, target: Target): Promise<TestResult[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'interop-'));
   const report = join(scratch, 'report.xml');
-  const flags = ['-q', '-rs', '-p', 'no:cacheprovider', `--junitxml=${report}`, `--rootdir=${suite.folder}`];
+  const plugins = ['-p', 'no:cacheprovider', '-p', 'suite_fixtures'];
+  const flags = ['-q', '-rs', ...plugins, `--junitxml=${report}`, `--rootdir=${suite.folder}`];
   try {
-    const child = spawn(python, ['-P', '-m', 'pytest', ...flags, suite.folder], {
-      cwd: ROOT,
-      env: environmentOf(target, scratch),
-      stdio: ['ignore', 'inherit', 'inherit'],
-      timeout: LIMIT_MS,
-      killSignal: 'SIGKILL',
-    });
-    const [status] = (await once(child, 'exit')) as [number | null];
+    const command = ['-P', '-m', 'pytest', ...flags, suite.folder];
+    const status = await runGroup(python, command, environmentOf(target, scratch), LIMIT_MS);
     const tests = existsSync(report) ? readReport(readFileSync(report, 'utf8')) : [];
     const hasFailed = tests.some((test) => test.status === 'failed');
     const isExplained = tests.length > 0 && (status === 0 || (status === 1 && hasFailed));

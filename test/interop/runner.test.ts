@@ -1,7 +1,12 @@
-/** What the interop runner reads: suites, reports of pytest, versions of Python. Installing and running are its own business. */
-import { describe, expect, test } from 'vitest';
+/** What the interop runner reads (suites, reports of pytest, versions of Python), and that a run leaves nothing behind. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
 import { versionFault } from './environment.ts';
-import { readReport } from './pytest.ts';
+import { environmentOf, readReport, runGroup } from './pytest.ts';
 import { readSuites, suiteNames } from './suites.ts';
 
 const REPORT = `<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="1" skipped="1" tests="4">
@@ -44,5 +49,36 @@ describe('suites', () => {
     const fault = versionFault(wanted, version);
     expect(fault === undefined).toBe(isEnough);
     if (!isEnough) expect(fault).toContain(`needs Python ${wanted.join('.')} or later`);
+  });
+});
+
+describe('a run of pytest', () => {
+  /** Whether a process runs; one that has ended and waits for its parent to look does not. */
+  const isAlive = (pid: number): boolean =>
+    /^[^Z]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim());
+
+  test.each([
+    ['that takes too long', 'wait', null],
+    ['that ends', 'exit 3', 3],
+  ])('%s leaves nothing behind of what it started', async (_, end, status) => {
+    const folder = mkdtempSync(join(tmpdir(), 'group-'));
+    try {
+      const pids = join(folder, 'pids');
+      const script = `sleep 300 & echo $! > '${pids}'; ${end}`;
+      expect(await runGroup('bash', ['-c', script], process.env, 500)).toBe(status);
+      const pid = Number(readFileSync(pids, 'utf8'));
+      expect(pid).toBeGreaterThan(0);
+      while (isAlive(pid)) await sleep(10); // the signal is sent, and takes effect a moment later
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('is told the server and the command, and nothing else of canvas-gym', () => {
+    vi.stubEnv('CANVAS_GYM_WORKERS', '2');
+    const env = environmentOf({ url: 'http://server', cli: 'node main.js' }, '/scratch');
+    vi.unstubAllEnvs();
+    const names = Object.keys(env).filter((name) => name.startsWith('CANVAS_GYM_'));
+    expect(names.sort()).toEqual(['CANVAS_GYM_CLI', 'CANVAS_GYM_URL']);
   });
 });

@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ROOT } from '../rules/files.ts';
 
+const START_LIMIT_MS = 60_000;
+
+/** A port that was free a moment ago: for servers that cannot take one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -22,7 +25,7 @@ export interface ServerProcess {
 
 async function answers(port: number): Promise<boolean> {
   try {
-    return (await fetch(`http://127.0.0.1:${port}/health`)).ok;
+    return (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2000) })).ok;
   } catch {
     return false;
   }
@@ -36,6 +39,36 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** The variables of this process, but for those that are settings of `canvas-gym`. */
+export const plainEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CANVAS_GYM_')));
+
+/** A server that has been started; it is ready when `ready`, asked every 100 ms with what it printed, knows its port. */
+async function start(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  ready: (said: string) => Promise<number | undefined>,
+): Promise<ServerProcess> {
+  const options = { cwd: ROOT, env: { ...plainEnvironment(), ...env } };
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  const keep = (chunk: Buffer): void => {
+    said = `${said}${chunk.toString()}`.slice(-4000);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const end = performance.now() + START_LIMIT_MS;
+  while (performance.now() < end) {
+    if (child.exitCode !== null) throw new Error(`${command} ${args.join(' ')} ended:\n${said}`);
+    const port = await ready(said);
+    if (port !== undefined) return { port, stop: () => stop(child) };
+    await sleep(100);
+  }
+  await stop(child);
+  throw new Error(`${command} ${args.join(' ')} was not ready within ${START_LIMIT_MS / 1000} s:\n${said}`);
+}
+
 /** Starts a server on `port` and waits until `/health` answers; what it printed is in the error if it never does. */
 export async function startProcess(
   command: string,
@@ -43,20 +76,15 @@ export async function startProcess(
   port: number,
   env: Record<string, string> = {},
 ): Promise<ServerProcess> {
-  const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  const keep = (chunk: Buffer): void => {
-    said = `${said}${chunk.toString()}`.slice(-4000);
-  };
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  for (let waited_s = 0; waited_s < 60; waited_s += 0.1) {
-    if (child.exitCode !== null) throw new Error(`${command} ${args.join(' ')} ended:\n${said}`);
-    if (await answers(port)) return { port, stop: () => stop(child) };
-    await sleep(100);
-  }
-  await stop(child);
-  throw new Error(`${command} ${args.join(' ')} did not answer within 60 s:\n${said}`);
+  return start(command, args, env, async () => ((await answers(port)) ? port : undefined));
+}
+
+/** Starts `canvas-gym serve` on a port that it takes itself and says once it listens. */
+async function serve(node: readonly string[], flags: readonly string[]): Promise<ServerProcess> {
+  return start(process.execPath, [...node, 'serve', '--port', '0', ...flags], {}, (said) => {
+    const port = /http:\/\/[\w.]+:(\d+)/.exec(said)?.[1];
+    return Promise.resolve(port === undefined ? undefined : Number(port));
+  });
 }
 
 /** Runs a command and parses the last line that it printed. */
@@ -67,16 +95,10 @@ export async function runJson(command: string, args: readonly string[]): Promise
 
 /** The server as a user installs it: the compiled command line (`npm run build` first), defaults but for `flags`. */
 export async function startCompiled(...flags: string[]): Promise<ServerProcess> {
-  const port = await freePort();
-  return startProcess(process.execPath, ['dist/clients/cli/main.js', 'serve', '--port', String(port), ...flags], port);
+  return serve(['dist/clients/cli/main.js'], flags);
 }
 
 /** The server of this checkout, from the sources. */
 export async function startSources(): Promise<ServerProcess> {
-  const port = await freePort();
-  return startProcess(
-    process.execPath,
-    ['--import', 'tsx', 'clients/cli/main.ts', 'serve', '--port', String(port)],
-    port,
-  );
+  return serve(['--import', 'tsx', 'clients/cli/main.ts'], []);
 }
