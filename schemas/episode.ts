@@ -55,7 +55,11 @@ export const State = z.strictObject({
   turn: z.number().int().min(0),
   canvas: Canvas,
   selected: z.array(z.string()).max(MAX_CANVAS_ITEMS),
-  value: z.number().min(0).max(1).describe('R(canvas) after the last turn, which the next reward is measured against'),
+  value: z
+    .number()
+    .min(0)
+    .max(1)
+    .describe('R after the last turn, less what its faults cost; the next reward is measured against it'),
   total_reward: z.number().min(-11).max(1).describe('R less 0.01 for each of at most 1000 turns'),
   stop_reason: StopReason.optional().describe('Present once the episode has ended'),
   sig: z.string().optional().describe('HMAC-SHA256 over all other fields with sorted keys, hexadecimal'),

@@ -84,6 +84,11 @@ function toFields(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [FIELD_NAMES.get(name) ?? name, value]));
 }
 
+function endWithDone(actions: readonly unknown[]): unknown[] {
+  const last = actions.at(-1);
+  return isObject(last) && last['type'] === 'done' ? [...actions] : [...actions, { type: 'done' }];
+}
+
 /**
  * The model output that a tool call stands for, to be graded like any other.
  * @param name One of TOOL_NAMES.
@@ -93,7 +98,7 @@ export function toolCallToOutput(name: string, input: unknown): unknown {
   if (name !== SUBMIT_TOOL) return { actions: [isObject(input) ? { ...toFields(input), type: name } : input] };
   const actions = isObject(input) ? input['actions'] : undefined;
   if (actions === undefined || actions === null) return { actions: [{ type: 'done' }] };
-  return Array.isArray(actions) ? { actions: [...(actions as unknown[]), { type: 'done' }] } : actions;
+  return Array.isArray(actions) ? { actions: endWithDone(actions) } : actions;
 }
 
 /** A call as a model makes it. */

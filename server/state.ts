@@ -59,6 +59,9 @@ export function createSigner(secret: string | undefined): Signer {
   };
 }
 
+/** For states that do not leave the server. */
+export const UNSIGNED = createSigner(undefined);
+
 function versionFault(name: string, given: unknown, ours: number): ApiError {
   return new ApiError(
     'state_version',

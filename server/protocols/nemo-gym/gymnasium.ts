@@ -9,7 +9,8 @@ import type { NemoResetRequest, NemoResponse } from '../../../schemas/protocols/
 import type { StepResponse } from '../../../schemas/responses.ts';
 import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../../schemas/tools.ts';
 import type { Context, Handlers } from '../../context.ts';
-import { TOO_LARGE, UNSIGNED } from './replay.ts';
+import { UNSIGNED } from '../../state.ts';
+import { TOO_LARGE } from './replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './row.ts';
 import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './session.ts';
 import type { ItemTask } from '../remote-reward/items.ts';

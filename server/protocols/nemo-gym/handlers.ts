@@ -14,7 +14,7 @@ import { validate } from '../../validate.ts';
 import { gymnasiumHandlers } from './gymnasium.ts';
 import { withFields } from './echo.ts';
 import { aggregateMetrics } from './metrics.ts';
-import { replay, takeCall, UNSIGNED, type Replayed } from './replay.ts';
+import { replay, takeCall, type Replayed } from './replay.ts';
 import { finishReason, lastMessage, ownCalls, taskOfRow } from './row.ts';
 import { beforeCall, callKey, createNemoSessions, withCookie, type NemoSessions } from './session.ts';
 import { startToolEpisode } from '../tools/episode.ts';
@@ -91,7 +91,7 @@ export function nemoGymHandlers(context: Context) {
   const sessions = createNemoSessions(context.signer, () => performance.now());
   return {
     nemo_seed_session: ({ body }) =>
-      withCookie({}, sessions.begin(startToolEpisode(toStart(body), UNSIGNED, context.environment).state)),
+      withCookie({}, sessions.begin(startToolEpisode(toStart(body), context.environment).state)),
     ...toolHandlers(context, sessions),
     nemo_verify: ({ body }, call) => verify(body, call, context, sessions),
     nemo_aggregate_metrics: ({ body }) => aggregateMetrics(body),

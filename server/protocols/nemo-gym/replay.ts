@@ -6,13 +6,9 @@ import type { State } from '../../../schemas/episode.ts';
 import type { NemoToolResponse } from '../../../schemas/protocols/nemo-gym.ts';
 import type { ResetRequest } from '../../../schemas/requests.ts';
 import type { Environment } from '../../context.ts';
-import { createSigner } from '../../state.ts';
 import type { FunctionCall } from './row.ts';
 import { isTooLarge } from './session.ts';
 import { answerInWords, callTool, refuseCall, startToolEpisode, type ToolResult } from '../tools/episode.ts';
-
-/** Sessions sign what leaves the server themselves; within it nothing is signed. */
-export const UNSIGNED = createSigner(undefined);
 
 export interface Taken {
   state: State;
@@ -27,16 +23,15 @@ export const TOO_LARGE = 'Not taken: the canvas would hold more than fits. Submi
 
 function toTaken({ state, ok, finished, text, components }: ToolResult): Taken {
   const answer = { ok, message: finished ? SUBMITTED : text, done: finished };
-  if (!finished) return { state, answer, components };
-  return { state: { ...state, stop_reason: state.stop_reason ?? 'submitted' }, answer, components };
+  return { state, answer, components };
 }
 
 /** Takes one call of a tool of ours. One that is refused uses up its turn. */
 export function takeCall(state: State, name: string, input: unknown, environment: Pick<Environment, 'step'>): Taken {
   if (state.stop_reason !== undefined) return { state, answer: { ok: false, message: OVER, done: true } };
-  const result = callTool(state, name, input, UNSIGNED, environment);
+  const result = callTool(state, name, input, environment);
   const fits = result.finished || !isTooLarge(result.state.canvas);
-  return toTaken(fits ? result : refuseCall(state, name, TOO_LARGE, UNSIGNED, environment));
+  return toTaken(fits ? result : refuseCall(state, name, TOO_LARGE, environment));
 }
 
 export interface Replayed {
@@ -56,7 +51,7 @@ export function replay(
   words: string,
   environment: Pick<Environment, 'reset' | 'step'>,
 ): Replayed {
-  let { state } = startToolEpisode(start, UNSIGNED, environment);
+  let { state } = startToolEpisode(start, environment);
   let components: Replayed['components'] = {};
   for (const { name, input } of calls) {
     if (state.stop_reason !== undefined) break;
@@ -65,6 +60,6 @@ export function replay(
     components = taken.components ?? components;
   }
   if (state.stop_reason !== undefined || words === '') return { reward: state.value, components };
-  const last = answerInWords(state, words, UNSIGNED, environment);
+  const last = answerInWords(state, words, environment);
   return { reward: last.state.value, components: last.components };
 }

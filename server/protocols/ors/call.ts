@@ -5,9 +5,8 @@
 import type { State } from '../../../schemas/episode.ts';
 import type { ResetResponse } from '../../../schemas/responses.ts';
 import { TERMINAL_TOOL, TOOL_NAMES } from '../../../schemas/tools.ts';
-import { suggest } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import { answerInWords, callTool, type ToolResult } from '../tools/episode.ts';
+import { answerInWords, callTool, unknownTool, type ToolResult } from '../tools/episode.ts';
 
 /** How long the answer of a call is kept, ms. */
 const KEEP_MS = 60_000;
@@ -18,7 +17,6 @@ export interface OrsSession {
   id: string;
   start: Pick<ResetResponse['observation'], 'prompt' | 'canvas_size'>;
   state: State;
-  finished: boolean;
   /** Calls begun so far. */
   calls: number;
   /** Answers as JSON text, oldest first; `at` in ms of the server's clock. */
@@ -27,7 +25,7 @@ export interface OrsSession {
 
 export function startSession(id: string, { observation, state }: ResetResponse): OrsSession {
   const { prompt, canvas_size } = observation;
-  return { id, start: { prompt, canvas_size }, state, finished: false, calls: 0, answers: [] };
+  return { id, start: { prompt, canvas_size }, state, calls: 0, answers: [] };
 }
 
 interface ToolCall {
@@ -44,20 +42,17 @@ function toOutput({ text, finished, reward, components }: ToolResult): string {
   return JSON.stringify({ ok: true, output: { blocks, metadata: components, reward, finished } });
 }
 
-type Play = Pick<Context, 'environment' | 'signer'>;
+type Play = Pick<Context, 'environment'>;
 
 /** What the call makes of the state; a text where the call is refused. */
-function play({ state, finished }: OrsSession, { name, input }: ToolCall, { environment, signer }: Play) {
+function play({ state }: OrsSession, { name, input }: ToolCall, { environment }: Play) {
   const isWords = name === TERMINAL_TOOL.name;
-  if (!isWords && !TOOL_NAMES.has(name)) {
-    const hint = suggest(name, [...TOOL_NAMES]) || `; tools are ${[...TOOL_NAMES].join(', ')}`;
-    return refuse('not_found', `${JSON.stringify(name.slice(0, 60))} is no tool${hint}`);
-  }
-  if (finished) return refuse('episode_finished', `the episode is over, so ${name} was not run`);
-  if (!isWords) return callTool(state, name, input, signer, environment);
+  if (!isWords && !TOOL_NAMES.has(name)) return refuse('not_found', unknownTool(name));
+  if (state.stop_reason !== undefined) return refuse('episode_finished', `the episode is over, so ${name} was not run`);
+  if (!isWords) return callTool(state, name, input, environment);
   const words = input[TERMINAL_TOOL.arg];
   if (typeof words !== 'string') return refuse('input_validation', `${TERMINAL_TOOL.arg} must be a text`);
-  return answerInWords(state, words, signer, environment);
+  return answerInWords(state, words, environment);
 }
 
 /** The answer that was given to a call, or undefined. */
@@ -82,6 +77,5 @@ export function callInSession(
   const kept = session.answers.filter(({ at }) => now - at < KEEP_MS).slice(1 - MAX_KEPT);
   const answers = [...kept, { task_id: taskId, json, at: now }];
   const result = typeof made === 'string' ? undefined : made;
-  const next = result ? { state: result.state, finished: result.finished } : {};
-  return { session: { ...session, ...next, answers }, json, result };
+  return { session: { ...session, state: result?.state ?? session.state, answers }, json, result };
 }

@@ -75,7 +75,7 @@ function toResetRequest({ split, index, task_spec }: CreateBody, tasks: OrsTasks
   return { task_id: tasks.at(split!, index!, ['body', 'index']).task_id };
 }
 
-export function createOrsSessions({ environment, signer, ors }: Context, tasks: OrsTasks): OrsSessions {
+export function createOrsSessions({ environment, ors }: Context, tasks: OrsTasks): OrsSessions {
   const sessions = createSessions<OrsSession>({ max_sessions: ors.max_sessions, idle_ms: IDLE_MS }, ors.now);
   /** Oldest first. */
   const ended = new Set<string>();
@@ -106,7 +106,7 @@ export function createOrsSessions({ environment, signer, ors }: Context, tasks: 
           place: ['body', 'toolset_name'],
         });
       }
-      put(startSession(id, startToolEpisode(toResetRequest(body, tasks), signer, environment)));
+      put(startSession(id, startToolEpisode(toResetRequest(body, tasks), environment)));
       ended.delete(id);
       return id;
     },

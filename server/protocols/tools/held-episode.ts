@@ -8,7 +8,7 @@ import type { ResetRequest } from '../../../schemas/requests.ts';
 import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
 import { ApiError } from '../../errors.ts';
 import type { Environment } from '../../context.ts';
-import { createSigner } from '../../state.ts';
+import { UNSIGNED } from '../../state.ts';
 import { callTool, startToolEpisode, type ToolResult } from './episode.ts';
 
 export interface EnvSession {
@@ -18,8 +18,6 @@ export interface EnvSession {
 }
 
 export const NO_EPISODE: EnvSession = {};
-
-const UNSIGNED = createSigner(undefined);
 
 interface Next<A> {
   session: EnvSession;
@@ -57,7 +55,7 @@ export function toOpenEnvState({ state }: EnvSession): OpenEnvState {
 
 /** Begins an episode of tool calls. @throws ApiError of `reset`. */
 export function startSession(request: ResetRequest, environment: Pick<Environment, 'reset'>): Next<ResetResponse> {
-  const answer = startToolEpisode(request, UNSIGNED, environment);
+  const answer = startToolEpisode(request, environment);
   return { session: { request, state: answer.state }, answer };
 }
 
@@ -75,7 +73,9 @@ export function callSessionTool(
   if (!session.state) throw noEpisode('call start_diagram, or send reset');
   const { request } = session;
   const isFresh = session.state.turn === 0 && request !== undefined;
-  const { state } = isFresh ? startToolEpisode(request, UNSIGNED, environment) : { state: session.state };
-  const answer = callTool(state, name, input, UNSIGNED, environment);
+  const state: State = isFresh
+    ? startToolEpisode(request, environment).state
+    : { ...session.state, action_set: 'editor' };
+  const answer = callTool(state, name, input, environment);
   return { session: { ...session, state: answer.state }, answer };
 }
