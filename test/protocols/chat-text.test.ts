@@ -125,9 +125,63 @@ test('a prompt with its response: the response comes back, trimmed (seeded prope
   );
 });
 
-test('200,000 tokens take less than a second', () => {
-  const start = performance.now();
-  expect(stripSpecialTokens('<pad>'.repeat(200_000))).toBe('');
-  expect(toResponseText('<pad>'.repeat(200_000), 'a'.repeat(200_000))).toBeUndefined();
-  expect(performance.now() - start).toBeLessThan(1000);
+describe('a few-shot prompt, whose own end stands in it several times', () => {
+  const RULE = 'Answer with one JSON object of actions and nothing else, please.';
+  const turn = (ask: string): string => `<|im_start|>user\n${ask} ${RULE}<|im_end|>\n<|im_start|>assistant\n`;
+  const system = `<|im_start|>system\nDraw. ${RULE}<|im_end|>\n`;
+  const shots = `${turn('Draw a cat.')}${ANSWER}<|im_end|>\n${turn('Draw a hen.')}${ANSWER}<|im_end|>\n`;
+  const prompt = `${system}${shots}${turn('Draw a dog.')}`;
+  const refusal = 'I cannot draw.';
+  const loud = `${prompt}${turn('Draw a dog.')}${refusal}`;
+
+  test.each([refusal, loud, ''])('that was cut anywhere at its left: %#', (response) => {
+    const latest = prompt.length - turn('').length;
+    for (let cut = 0; cut <= latest; cut++) {
+      expect(toResponseText(`${prompt.slice(cut)}${response}<|im_end|>`, prompt), String(cut)).toBe(response.trim());
+    }
+  });
+
+  test('that was cut within a character', () => {
+    expect(toResponseText(`\ufffd\ufffd${prompt.slice(300)}${refusal}`, prompt)).toBe(refusal);
+  });
+
+  test('that is text of a turn, whatever the system message ends with', () => {
+    const ask = `Draw a cat. ${RULE}\n${ANSWER}\nDraw a dog. ${RULE}`;
+    const query = `${system}<|im_start|>user\n${ask}<|im_end|>\n<|im_start|>assistant\n`;
+    expect(toResponseText(query + refusal, ask)).toBe(refusal);
+    expect(toResponseText(query + loud, ask)).toBe(stripSpecialTokens(loud));
+  });
+
+  test('of which a character differs', () => {
+    const changed = prompt.replace('hen', 'h\u00e8n');
+    expect(toResponseText(`<|begin|>${changed}${refusal}`, prompt)).toBe(refusal);
+    expect(toResponseText(changed.slice(20) + refusal, prompt)).toBe(refusal);
+  });
+
+  test('of which too little is left', () => {
+    expect(toResponseText(`${prompt.slice(-40)}${refusal}`, prompt)).toBeUndefined();
+  });
+});
+
+/** The least of three times, ms. */
+function bestTime(run: () => void): number {
+  return Math.min(
+    ...[1, 2, 3].map(() => {
+      const start = performance.now();
+      run();
+      return performance.now() - start;
+    }),
+  );
+}
+
+test.each<[string, (size: number) => unknown]>([
+  ['tokens alone', (size) => stripSpecialTokens('<pad>'.repeat(size))],
+  ['a prompt that is not there', (size) => toResponseText('<pad>'.repeat(size), 'a'.repeat(size))],
+  ['a prompt of one letter', (size) => toResponseText(`b${'a'.repeat(size)}`, `c${'a'.repeat(size)}`)],
+  [
+    'a prompt of one turn, again and again',
+    (size) => toResponseText('to draw '.repeat(size), `! ${'to draw '.repeat(size)}`),
+  ],
+])('time grows with the length and no faster: %s', (_, run) => {
+  expect(bestTime(() => run(200_000))).toBeLessThan(Math.max(50, 4 * bestTime(() => run(100_000))));
 });

@@ -57,12 +57,14 @@ const SPECIAL_TOKENS = [
   '<｜▁pad▁｜>',
 ] as const;
 
-const isSpace = (char: string | undefined): boolean => char !== undefined && /\s/.test(char);
+/** Code units of which none is white space: the printable ones of ASCII. */
+const isPrintable = (char: string): boolean => char > ' ' && char < '\x7f';
 
 /** Length of the white space or special token at a place of a text; 0 where there is neither. */
 function skippableAt(text: string, at: number): number {
   const char = text[at];
-  if (char !== '<' && char !== '[') return isSpace(char) ? 1 : 0;
+  if (char === undefined) return 0;
+  if (char !== '<' && char !== '[') return !isPrintable(char) && /\s/.test(char) ? 1 : 0;
   return SPECIAL_TOKENS.find((token) => text.startsWith(token, at))?.length ?? 0;
 }
 
@@ -102,12 +104,74 @@ const HEADERS = [...new Set(TEMPLATES.map(({ assistant }) => assistant))];
 
 /** So much of a prompt's end says where it ends, code units: the question and the header of the answer. */
 const TAIL_LENGTH = 64;
+/** What may be left of a token or a character that a cut went through, at the begin of a text, code units. */
+const EDGE_LENGTH = 32;
 
-/** Where a prompt ends that was cut at its left, or that stands inside a turn of the text; -1 where it is not there. */
-function endOfTail(text: string, prompt: string): number {
-  const tail = stripSpecialTokens(prompt).slice(-TAIL_LENGTH);
-  const at = text.indexOf(tail);
-  return at < 0 ? -1 : at + tail.length;
+/** The code units of a text without any white space and special tokens, and where in the text each of them ends. */
+function toBare(text: string): { units: Uint16Array; ends: Uint32Array } {
+  const units = new Uint16Array(text.length);
+  const ends = new Uint32Array(text.length);
+  let count = 0;
+  for (let i = 0; i < text.length;) {
+    const skipped = skippableAt(text, i);
+    if (skipped === 0) {
+      units[count] = text.charCodeAt(i);
+      ends[count++] = i + 1;
+    }
+    i += skipped || 1;
+  }
+  return { units: units.subarray(0, count), ends };
+}
+
+/** Z function: for each place of a text, how much of the text's begin stands there. Linear in the length. */
+function beginsAt(units: Uint16Array): Uint32Array {
+  const sizes = new Uint32Array(units.length);
+  let [left, right] = [0, 0];
+  for (let i = 1; i < units.length; i++) {
+    let size = i < right ? Math.min(right - i, sizes[i - left]!) : 0;
+    while (i + size < units.length && units[size] === units[i + size]) size++;
+    sizes[i] = size;
+    if (i + size > right) [left, right] = [i, i + size];
+  }
+  return sizes;
+}
+
+/** How many units of a prompt's end stand right before a place of the prompt itself, and of a text. */
+function tailsOf(prompt: Uint16Array, text: Uint16Array) {
+  const total = prompt.length + text.length;
+  const both = new Uint16Array(total);
+  both.set(text);
+  both.set(prompt, text.length);
+  const sizes = beginsAt(both.reverse()); // backwards, the end of the prompt is a begin
+  return {
+    ofPrompt: (end: number) => (end === prompt.length ? end : Math.min(end, sizes[prompt.length - end]!)),
+    ofText: (end: number) => (end === 0 ? 0 : Math.min(end, prompt.length, sizes[total - end]!)),
+  };
+}
+
+/**
+ * Where a prompt ends that was cut at its left, or that stands inside a turn of the text; -1 where it is not there. Few-shot
+ * prompts hold their own end several times. So, in this order: the most of the prompt's end that the text begins with; the
+ * first whole prompt; its tail, counted as in the prompt. So a response that repeats the prompt moves its own begin only where
+ * the prompt in front of it was changed, and loses what it said before.
+ */
+function endOfTail(query: string, wholePrompt: string): number {
+  const { units: text, ends } = toBare(query);
+  const { units: prompt } = toBare(wholePrompt);
+  const { ofPrompt, ofText } = tailsOf(prompt, text);
+  const least = Math.min(TAIL_LENGTH, prompt.length);
+  let [cut, whole, nth] = [0, 0, 0];
+  let left = 0;
+  for (let end = least; end <= prompt.length; end++) if (ofPrompt(end) >= least) left++;
+  for (let end = least; end <= text.length; end++) {
+    const size = ofText(end);
+    if (size < least) continue;
+    if (end - size <= EDGE_LENGTH && size > ofText(cut)) cut = end;
+    if (size === prompt.length && whole === 0) whole = end;
+    if (--left === 0) nth = end;
+  }
+  const found = cut || whole || nth;
+  return found === 0 ? -1 : ends[found - 1]!;
 }
 
 /** A response without the header of its turn, which is there where the prompt came without a template. */
@@ -119,7 +183,7 @@ function withoutHeader(response: string): string {
 /**
  * The response in a text that holds prompt and response: what follows the prompt, be that cut at its left or without the
  * tokens of a template. Without a prompt the text is a response as a whole. Undefined where the prompt's end is not there: its
- * own examples must not be taken for an answer. Nothing is searched behind the prompt, so no response can move its begin.
+ * own examples must not be taken for an answer.
  */
 export function toResponseText(query: string, prompt: string | undefined): string | undefined {
   if (prompt === undefined || prompt === '') return stripSpecialTokens(query);
