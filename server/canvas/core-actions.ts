@@ -1,6 +1,6 @@
 /** The actions of the article: create_shape and connect. Checks run in the article's order; the first fault wins. */
 import type { Action } from '../../schemas/action.ts';
-import type { Board } from './board.ts';
+import { arrowText, type Board, shapeText } from './board.ts';
 import {
   canvasFault,
   type Fault,
@@ -15,7 +15,7 @@ import {
   textFault,
 } from './faults.ts';
 import { isCleanId, toLabel } from './labels.ts';
-import { MAX_CANVAS_ITEMS } from './limits.ts';
+import { MAX_CANVAS_ITEMS, MAX_CANVAS_TEXT } from './limits.ts';
 import type { RawAction, Style } from './types.ts';
 
 /** Runs one action on the board, which it changes; a refused action changes nothing. */
@@ -33,9 +33,10 @@ export const createShape: Handler = (action, board, style) => {
   const fieldFault = idFault(id, style) ?? boxFault(action, style) ?? textFault(text);
   if (board.shapes.has(id)) return { ...duplicate(id, style), schema_valid: fieldFault === undefined };
   if (fieldFault !== undefined) return fieldFault;
-  if (isFull(board)) return fullFault();
   const { x, y, w, h } = action as Record<(typeof BOX)[number], number>;
   const created = { id, shape, x, y, w, h, text: text ?? '' };
+  const noRoom = itemFault(board) ?? addText(board, shapeText(created));
+  if (noRoom !== undefined) return noRoom;
   board.shapes.set(id, created);
   return { type: 'create_shape', id, shape, x, y, w, h, text: created.text };
 };
@@ -49,8 +50,9 @@ export const connect: Handler = (action, board, style) => {
   const endFault = endsFault(from, to, board, style);
   if (endFault !== undefined) return { ...endFault, schema_valid: fieldFault === undefined };
   if (fieldFault !== undefined) return fieldFault;
-  if (isFull(board)) return fullFault();
   const arrow = { from, to, text: text ?? '' };
+  const noRoom = itemFault(board) ?? addText(board, arrowText(arrow));
+  if (noRoom !== undefined) return noRoom;
   board.arrows.push(arrow);
   return { type: 'connect', from, to, text: arrow.text };
 };
@@ -80,10 +82,17 @@ function endsFault(from: string, to: string, board: Board, style: Style): Fault 
   return undefined;
 }
 
-function isFull(board: Board): boolean {
-  return board.shapes.size + board.arrows.length >= MAX_CANVAS_ITEMS;
+function itemFault({ shapes, arrows }: Board): Fault | undefined {
+  if (shapes.size + arrows.length < MAX_CANVAS_ITEMS) return undefined;
+  return canvasFault('canvas_full', `the canvas is full: at most ${MAX_CANVAS_ITEMS} shapes and arrows together`);
 }
 
-function fullFault(): Fault {
-  return canvasFault('canvas_full', `the canvas is full: at most ${MAX_CANVAS_ITEMS} shapes and arrows together`);
+/** Counts text that comes on the board, or says why there is no room for it. @param length Below 0 where text goes. */
+export function addText(board: Board, length: number): Fault | undefined {
+  if (length > 0 && board.text + length > MAX_CANVAS_TEXT) {
+    const message = `the canvas holds too much text: ids and labels may have ${MAX_CANVAS_TEXT} characters together`;
+    return canvasFault('canvas_text_full', message);
+  }
+  board.text += length;
+  return undefined;
 }

@@ -3,9 +3,9 @@
  * select, done. Deleting a shape deletes its arrows and deselects it; `disconnect` removes every arrow from one shape to
  * another; `select` replaces the selection ([] clears it); nothing runs after `done`.
  */
-import type { Shape } from '../../schemas/canvas.ts';
-import type { Board } from './board.ts';
-import type { Handler } from './core-actions.ts';
+import type { Arrow, Shape } from '../../schemas/canvas.ts';
+import { arrowText, type Board, shapeText } from './board.ts';
+import { addText, type Handler } from './core-actions.ts';
 import {
   canvasFault,
   type Fault,
@@ -47,7 +47,10 @@ export const setText: Handler = (action, board, style) => {
   const text = value === undefined ? undefined : toLabel(value, style);
   const shape = findShape(action, board, style, textFault(text));
   if ('fault' in shape) return shape;
-  board.shapes.set(shape.id, { ...shape, text: text ?? '' });
+  const changed = { ...shape, text: text ?? '' };
+  const noRoom = addText(board, shapeText(changed) - shapeText(shape));
+  if (noRoom !== undefined) return noRoom;
+  board.shapes.set(shape.id, changed);
   return { type: 'set_text', id: shape.id, text: text ?? '' };
 };
 
@@ -56,7 +59,8 @@ export const deleteShape: Handler = (action, board, style) => {
   if ('fault' in shape) return shape;
   const { id } = shape;
   board.shapes.delete(id);
-  board.arrows = board.arrows.filter((arrow) => arrow.from !== id && arrow.to !== id);
+  board.text -= shapeText(shape);
+  keepArrows(board, (arrow) => arrow.from !== id && arrow.to !== id);
   board.selected = board.selected.filter((selected) => selected !== id);
   return { type: 'delete_shape', id };
 };
@@ -65,10 +69,9 @@ export const disconnect: Handler = (action, board, style) => {
   const { from, to } = action;
   if (!isName(from)) return nameFault('from');
   if (!isName(to)) return nameFault('to');
-  const kept = board.arrows.filter((arrow) => arrow.from !== from || arrow.to !== to);
-  if (kept.length === board.arrows.length)
+  const dropped = keepArrows(board, (arrow) => arrow.from !== from || arrow.to !== to);
+  if (dropped === 0)
     return canvasFault('unknown_arrow', `no arrow leads from ${quote(from, style)} to ${quote(to, style)}`);
-  board.arrows = kept;
   return { type: 'disconnect', from, to };
 };
 
@@ -86,6 +89,14 @@ export const done: Handler = (_action, board) => {
   board.submitted = true;
   return { type: 'done' };
 };
+
+/** Drops the other arrows, and says how many those were. */
+function keepArrows(board: Board, isKept: (arrow: Arrow) => boolean): number {
+  const all = board.arrows;
+  board.arrows = all.filter(isKept);
+  for (const arrow of all) if (!isKept(arrow)) board.text -= arrowText(arrow);
+  return all.length - board.arrows.length;
+}
 
 /** The shape that `id` names, or the first fault: of the id, then that it is unknown, then of the other fields. */
 function findShape(action: RawAction, board: Board, style: Style, fieldFault: Fault | undefined): Shape | Fault {

@@ -10,6 +10,8 @@ export const MAX_ACTIONS: Readonly<Record<Preset, number>> = { weak: 40, article
 /** Longest completion that is read at all, UTF-16 code units (256 Ki). */
 export const MAX_COMPLETION_LENGTH = 262_144;
 
+/** Most characters of all ids and labels on a canvas, UTF-16 code units; one turn cannot reach it. */
+export const MAX_CANVAS_TEXT = MAX_COMPLETION_LENGTH;
 /** Deepest nesting of objects and arrays in a completion; a well-formed one needs 3. */
 export const MAX_DEPTH = 32;
 

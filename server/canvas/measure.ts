@@ -1,5 +1,5 @@
 /**
- * Depth and repeated keys of JSON. The depth limit holds before anything that recurses without one sees the value
+ * Depth, repeated keys and length of JSON. The depth limit holds before anything that recurses without one sees the value
  * (JSON.stringify, structuredClone, validation); JSON.parse itself is safe at any depth.
  */
 import { MAX_DEPTH } from './limits.ts';
@@ -68,4 +68,27 @@ function closingQuote(text: string, open: number): number {
   let i = open + 1;
   while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
   return i;
+}
+
+/** What numbers and signs count, characters. */
+const SCALAR_LENGTH = 4;
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.length : SCALAR_LENGTH;
+}
+
+/** Whether a parsed value has more characters than a limit, about; looks no further than that, and bears any nesting. */
+export function isLongerThan(root: unknown, limit: number): boolean {
+  const open: unknown[] = [root];
+  let length = 0;
+  while (open.length > 0) {
+    const value = open.pop();
+    length += lengthOf(value);
+    if (length > limit) return true;
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value)) for (const key in value) length += key.length;
+    for (const item of Object.values(value)) open.push(item);
+  }
+  return length > limit;
 }

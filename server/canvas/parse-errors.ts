@@ -31,10 +31,12 @@ export function tooManyActions(count: number, limit: number, style: Style): Acti
   };
 }
 
-export function completionTooLong(length: number): ActionError {
+/** @param length Of a text; a value is not measured further than to the limit. */
+export function completionTooLong(length?: number): ActionError {
+  const excess = length === undefined ? 'over' : `${length} >`;
   return {
     code: 'completion_too_long',
-    message: `completion too long (${length} > ${MAX_COMPLETION_LENGTH} characters): send only the JSON object`,
+    message: `completion too long (${excess} ${MAX_COMPLETION_LENGTH} characters): send only the JSON object`,
   };
 }
 

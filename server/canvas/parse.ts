@@ -15,14 +15,14 @@
  * Nothing else is repaired: a raw line break in a string, a comment, a trailing comma or NaN is a fault with its place.
  *
  * Both styles then check, in order: an object; an `actions` array; not empty; not too long; every item an object.
- * Beyond article.md, both refuse text over MAX_COMPLETION_LENGTH and values nested deeper than MAX_DEPTH.
+ * Beyond article.md, both refuse text over MAX_COMPLETION_LENGTH, values as long, and values nested deeper than MAX_DEPTH.
  */
 import { isObject } from '../../schemas/json.ts';
 import type { ActionError, ParseInfo } from '../../schemas/reward.ts';
 import { extract, type Extraction, weight } from './extract.ts';
 import type { Reading } from './json-reader.ts';
 import { MAX_COMPLETION_LENGTH } from './limits.ts';
-import { countKeys, hidesKeys, TOO_DEEP } from './measure.ts';
+import { countKeys, hidesKeys, isLongerThan, TOO_DEEP } from './measure.ts';
 import {
   ARTICLE_INVALID_JSON,
   completionTooLong,
@@ -173,6 +173,7 @@ function isInvisible(code: number): boolean {
 function findInValue(value: unknown, options: ParseOptions): Found {
   if (typeof value !== 'object') return none(parseError('no_json', options.style));
   if (countKeys(value) === TOO_DEEP) return none(nestedTooDeep());
+  if (isLongerThan(value, MAX_COMPLETION_LENGTH)) return none(completionTooLong());
   const lenient = options.style === 'lenient';
   const truncated = lenient && options.finish_reason === 'length';
   const outcome = lenient ? outcomeOf(value, truncated) : 'strict';

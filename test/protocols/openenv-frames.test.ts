@@ -182,6 +182,20 @@ describe('episodes', () => {
   });
 });
 
+describe('a long episode', () => {
+  test('holds no more text than one answer may bring, and its frames stay quick', () => {
+    reset({ task_id: TASK, max_turns: 1000 });
+    const draw = (i: number, length: number) =>
+      step({ actions: [{ ...BOX, id: `s${i}`, text: 'x'.repeat(length) }] }).data.observation;
+    const start = performance.now();
+    expect(draw(0, 990_000)?.['errors']).toMatchObject([{ code: 'completion_too_long' }]);
+    for (let i = 1; i < 30; i++) draw(i, 200_000);
+    expect(draw(30, 200_000)?.['errors']).toMatchObject([{ code: 'canvas_text_full' }]);
+    expect((draw(31, 10)?.['canvas'] as { shapes: unknown[] }).shapes).toHaveLength(2);
+    expect(performance.now() - start).toBeLessThan(4000);
+  });
+});
+
 describe('actions', () => {
   const TEXT = `Here: ${JSON.stringify(DRAWING)}`;
   const rewardOf = (data: unknown): number | null | undefined => {

@@ -4,8 +4,8 @@ import { isObject } from '../../../schemas/json.ts';
 import type { NemoResponse, NemoRow } from '../../../schemas/protocols/nemo-gym.ts';
 import { parseArguments, TOOL_NAMES, type ToolCall } from '../../../schemas/tools.ts';
 import { MAX_COMPLETION_LENGTH } from '../../canvas/limits.ts';
+import { isLongerThan } from '../../canvas/measure.ts';
 import { taskOfLabel, taskOfPrompt, type ItemTask } from '../remote-reward/items.ts';
-import { isLongerThan } from '../tools/limits.ts';
 
 const hasRole = (item: unknown): boolean => isObject(item) && typeof item['role'] === 'string';
 

@@ -114,7 +114,7 @@ export function callTool(
   environment: Pick<Environment, 'step'>,
 ): ToolResult {
   if (!TOOL_NAMES.has(name)) throw new ApiError('invalid_request', unknownTool(name), { place: ['name'] });
-  const excess = excessOf(state.canvas, name, input);
+  const excess = excessOf(name, input);
   if (excess !== undefined) return refuseCall(state, name, excess, environment);
   const answer = environment.step({ state, action: toolCallToOutput(name, input) }, UNSIGNED);
   const isLast = name === SUBMIT_TOOL;
