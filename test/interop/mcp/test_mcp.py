@@ -8,17 +8,13 @@ from typing import Any
 
 import httpx2
 import pytest
+from drawing import SHAPES, TASK_ID
 from mcp import Client, ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 URL = os.environ["CANVAS_GYM_URL"].rstrip("/") + "/mcp"
-TASK = "train.pipeline.1.3"
 
 Play = Callable[[Any], Awaitable[None]]
-
-
-def box(name: str, x: int, text: str) -> dict:
-    return {"id": name, "shape": "rectangle", "x": x, "y": 360, "w": 200, "h": 80, "text": text}
 
 
 async def by_session(play: Play) -> None:
@@ -46,9 +42,9 @@ def test_draws_a_task_and_sees_it(run):
     async def play(session):
         tools = {tool.name for tool in (await session.list_tools()).tools}
         assert {"start_diagram", "create_shape", "connect", "submit_diagram"} <= tools
-        start = await session.call_tool("start_diagram", {"task_id": TASK})
+        start = await session.call_tool("start_diagram", {"task_id": TASK_ID})
         assert "Record" in text_of(start)
-        for shape in (box("a", 120, "Record"), box("b", 500, "Review"), box("c", 880, "Edit Episode")):
+        for shape in SHAPES:
             result = await session.call_tool("create_shape", shape)
             assert result.is_error is False
         [picture] = [part for part in result.content if part.type == "image"]
@@ -66,7 +62,7 @@ def test_draws_a_task_and_sees_it(run):
 
 def test_a_model_that_errs_is_told_how_to_go_on(run):
     async def play(session):
-        result = await session.call_tool("create_shape", box("a", 0, "A"))
+        result = await session.call_tool("create_shape", SHAPES[0])
         assert result.is_error is True and "start_diagram" in text_of(result)
         await session.call_tool("start_diagram", {"prompt": "two boxes"})
         result = await session.call_tool("connect", {"from_id": "a", "to_id": "b"})

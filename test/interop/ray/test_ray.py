@@ -3,51 +3,21 @@
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, Dict, Iterator, List
 
 import pytest
 import ray
+from servers import Server
 
-from canvas_gym import Client, ConnectionFailed
+from canvas_gym import Client
 from canvas_gym.ray import rollouts, score
 
-ROOT = Path(__file__).parents[3]
 EPISODES = 240
 KILLED_AFTER = 40
 BATCH = 16
-START_LIMIT_S = 60
-
-
-class Server(NamedTuple):
-    url: str
-    process: "subprocess.Popen[bytes]"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def start_server() -> Server:
-    port = free_port()
-    command = ["node", str(ROOT / "dist/clients/cli/main.js"), "serve", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    client = Client(f"http://127.0.0.1:{port}", retries=0)
-    end = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            client.health()
-            return Server(client.url, process)
-        except ConnectionFailed:
-            time.sleep(0.1)
-    process.kill()
-    raise RuntimeError(f"{' '.join(command)} did not answer")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,16 +30,8 @@ def workers() -> Iterator[None]:
 
 @pytest.fixture
 def servers() -> Iterator[List[Server]]:
-    started = [start_server(), start_server()]
-    yield started
-    for server in started:
-        server.process.kill()
-        server.process.wait()
-
-
-@pytest.fixture(scope="module")
-def url() -> str:
-    return os.environ["CANVAS_GYM_URL"]
+    with Server() as first, Server() as second:
+        yield [first, second]
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +55,6 @@ def played_alone(client: Client, task_id: str, max_turns: int) -> float:
     return float(answer["state"]["total_reward"])
 
 
-def requests_of(server: Server, route: str) -> int:
-    """How many requests of a route the server has counted."""
-    lines = Client(server.url).metrics().splitlines()
-    counts = [line for line in lines if "requests_total{" in line and route in line]
-    return sum(int(float(line.rsplit(" ", 1)[1])) for line in counts)
-
-
 def test_scores_come_in_order_from_both_servers(servers: List[Server], task_ids: List[str], url: str) -> None:
     completions = [
         json.dumps({"actions": [{"type": "create_shape", "id": str(i)}]}) if i % 3 else "none" for i in range(EPISODES)
@@ -110,7 +65,7 @@ def test_scores_come_in_order_from_both_servers(servers: List[Server], task_ids:
     expected = Client(url).score(completions=completions, context={"task_id": task_ids}, reward="article")
     assert answer["rewards"] == expected["rewards"] and answer["components"] == expected["components"]
     assert len(set(answer["rewards"])) > 1
-    counts = [requests_of(server, "/score") for server in servers]
+    counts = [server.requests("/score") for server in servers]
     assert sum(counts) == EPISODES // BATCH and min(counts) > 0, counts
     assert score(urls, []) == {"rewards": [], "components": []}
     with pytest.raises(ValueError, match="task_ids must be as long as the completions"):
@@ -128,9 +83,8 @@ def test_a_killed_server_loses_nothing_and_doubles_nothing(
     for trajectory in rollouts(urls, draw, task_ids, max_turns=2, in_flight=8):
         trajectories.append(trajectory)
         if len(trajectories) == KILLED_AFTER:
-            steps_before = requests_of(servers[0], "/step")
-            os.kill(servers[0].process.pid, signal.SIGKILL)
-            servers[0].process.wait()
+            steps_before = servers[0].requests("/step")
+            servers[0].kill()
     assert steps_before > 0, "the killed server had taken part"
     assert sorted(trajectory["index"] for trajectory in trajectories) == list(range(EPISODES))
     client = Client(url)
@@ -144,7 +98,7 @@ def test_a_killed_server_loses_nothing_and_doubles_nothing(
 def test_scoring_goes_on_when_a_server_is_killed(servers: List[Server], task_ids: List[str], url: str) -> None:
     urls = [server.url for server in servers]
     completions = ["{}"] * EPISODES
-    servers[1].process.kill()
+    servers[1].kill()
     answer = score(urls, completions, task_ids=task_ids, batch_size=BATCH)
     assert answer["rewards"] == Client(url).score(completions=completions, context={"task_id": task_ids})["rewards"]
 

@@ -39,12 +39,12 @@ class Server:
             text = answer.read().decode()
         return sum(map(int, re.findall(rf'requests_total{{route="{route}",[^}}]*status="200"}} (\d+)', text)))
 
-    def signal(self, number: int) -> None:
-        """Send a signal, such as SIGSTOP."""
-        self.process.send_signal(number)
+    def halt(self) -> None:
+        """Keep it from doing anything, with its connections open, until it is killed."""
+        self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
-        """End it at once, also where it is stopped."""
+        """End it at once, also where it is stopped; again is nothing."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         assert self.process.stdout is not None
