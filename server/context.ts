@@ -4,6 +4,7 @@ import type { reset, step } from './episode.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import type { OrsOptions } from './protocols/ors/handlers.ts';
+import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
 import type { SharedSessions } from './protocols/sessions/shared.ts';
 import type { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
@@ -35,5 +36,7 @@ export interface Context {
   report: (error: unknown) => void;
   /** Episodes that the server holds, of MCP and OpenEnv clients. */
   shared: SharedSessions;
+  /** Of what else this process remembers for clients. */
+  session_limits: SessionLimits;
   ors: OrsOptions;
 }

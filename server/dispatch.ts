@@ -38,7 +38,7 @@ export interface DispatchOptions {
   body_limits?: BodyLimits | undefined;
   /** Where faults of the server are told, one entry each; default: nowhere. */
   log?: ((entry: string) => void) | undefined;
-  /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them. */
+  /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them, and of NeMo Gym's rollouts. */
   session_limits?: SessionLimits | undefined;
   /** Asks another process, which keeps them. */
   ask_sessions?: AskKeeper<SharedSession> | undefined;
@@ -130,7 +130,7 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   const shared = createSharedSessions(options.ask_sessions ?? keeper());
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
-  const handlers = createHandlers({ environment, signer, metrics, shared, report, ors });
+  const handlers = createHandlers({ environment, signer, metrics, shared, report, session_limits: sessionLimits, ors });
   const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
 
   const answer = async (id: RouteId, exchange: Exchange): Promise<Reply> => {

@@ -81,19 +81,54 @@ overTransports(
       expect(observation).toContain('"from":');
     });
 
-    test('a turn that would fill the canvas beyond what a cookie carries is not taken', async () => {
-      const label = Array.from({ length: 5000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000))).join(
-        '',
-      );
-      const large = { type: 'create_shape', id: 'l', shape: 'rectangle', x: 1, y: 1, w: 99, h: 50, text: label };
-      const say = (action: object) => [messageItem(JSON.stringify({ actions: [action] }))];
-      const row = toRow({ task_id: TASK_ID, max_turns: 5 });
-      const [, first, second, third] = await play(row, [say(SOLUTION[0]!), say(large), say({ type: 'done' })]);
-      expect(second!.json).toMatchObject({ reward: 0, terminated: false, truncated: false });
-      expect((second!.json as Stepped).observation).toContain('Not taken');
-      const { reward } = await api().client.reward({ task_id: TASK_ID, completion: POOR });
-      const sum = [first!, third!].reduce((total, { json }) => total + (json as Stepped).reward, 0);
-      expect(sum).toBeCloseTo(reward - 0.02, 10);
+    /** A shape whose label no cookie carries. */
+    const label = Array.from({ length: 5000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000))).join('');
+    const large = { type: 'create_shape', id: 'l', shape: 'rectangle', x: 1, y: 1, w: 99, h: 50, text: label };
+    const say = (...actions: object[]) => [messageItem(JSON.stringify({ actions }))];
+
+    test.each(['core', 'editor'])(
+      'a turn that would fill the canvas beyond what a cookie carries is used up and changes nothing: %s',
+      async (action_set) => {
+        const row = toRow({ task_id: TASK_ID, max_turns: 5, action_set });
+        const [, ...steps] = await play(row, [say(SOLUTION[0]!), say(large), say(SOLUTION[1]!)]);
+        const [first, second, third] = steps.map(({ json }) => json as Stepped) as [Stepped, Stepped, Stepped];
+        expect(second).toMatchObject({ terminated: false, truncated: false, info: { stop_reason: null } });
+        expect(second.reward).toBeCloseTo(-0.01, 10);
+        expect(second.observation).toContain('Not taken');
+        expect(second.observation!.split('The canvas: ')[1]).toBe(first.observation!.split('The canvas: ')[1]);
+        const completion = JSON.stringify({ actions: SOLUTION.slice(0, 2) });
+        const { reward } = await api().client.reward({ task_id: TASK_ID, completion });
+        expect(first.reward + second.reward + third.reward).toBeCloseTo(reward - 0.03, 10);
+      },
+    );
+
+    test('turns that are not taken end the episode like others, and their calls are answered', async () => {
+      const { type: name, ...input } = large;
+      const calls = [SOLUTION[0]!, large].map((action, i) => ({ ...callItem(action.type, action), call_id: `c${i}` }));
+      const items = [...calls.slice(0, 1), { ...callItem(name, input), call_id: 'c1' }, callItem('paint', {})];
+      const [, first, second] = await play(toRow({ task_id: TASK_ID, max_turns: 2 }), [items, say(SOLUTION[0]!)]);
+      const outputs = (first!.json as Stepped).info.tool_outputs!.map(({ output }) => output);
+      expect(outputs).toEqual([...Array<unknown>(2).fill(expect.stringContaining('Not taken')), 'no tool paint']);
+      expect((first!.json as Stepped).info).toMatchObject({ stop_reason: null, 'reward/structure': 0 });
+      expect(second!.json).toMatchObject({ observation: null, truncated: true, info: { stop_reason: 'max_steps' } });
+    });
+
+    const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    test.each([
+      ['arguments', [{ ...callItem('create_shape', {}), arguments: nested }]],
+      ['arguments of a submission', [{ ...callItem('submit_diagram', {}), arguments: `{"actions": ${nested}}` }]],
+      [
+        'one of several calls',
+        [callItem('select', {}), { ...callItem('connect', {}), arguments: `{"from": ${nested}}` }],
+      ],
+      ['a tool that is not ours', [{ ...callItem('paint', {}), arguments: nested }]],
+      ['text', [messageItem(`{"actions": ${nested}}`)]],
+    ])('what a model nests too deep is a bad turn and no error: %s', async (_, items) => {
+      const row = toRow({ task_id: TASK_ID, max_turns: 3 });
+      const [, step] = await play(row, [items]);
+      expect([step!.status, step!.json], step!.text).toMatchObject([200, { reward: -0.01, terminated: false }]);
+      const { status, json } = await api().post('/verify', { ...row, response: toResponse(items) });
+      expect([status, json]).toMatchObject([200, { reward: 0 }]);
     });
 
     test.each([

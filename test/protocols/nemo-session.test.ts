@@ -1,11 +1,13 @@
 /** A rollout of NeMo Gym while it goes on: tools, and the session in the cookie that an agent holds by hand. */
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import type { Action } from '../../schemas/action.ts';
 import { createApp } from '../../server/app.ts';
-import { createApi, overTransports } from '../http/support.ts';
+import { createApi, overTransports, type Api } from '../http/support.ts';
 import { GOOD, SOLUTION, TASK_ID, toCall } from './drawings.ts';
 import {
   callItem,
@@ -168,14 +170,84 @@ overTransports(
       }
     });
 
+    /** Calls of a client that always sends the cookie of /seed_session. */
+    const callByFirstCookie = async (actions: readonly Action[], to: Api = api()) => {
+      const { cookie, verify } = await createRollout(to, toRow({ task_id: TASK_ID }));
+      const items: object[] = [];
+      const answers: ToolAnswer[] = [];
+      for (const { name, input } of actions.map(toCall)) {
+        answers.push((await to.post(`/${name}`, input, { cookie })).json as ToolAnswer);
+        items.push(callItem(name, input));
+      }
+      return { answers, verify: async () => (await verify(toResponse(items))).json as Verified };
+    };
+
+    test.each([
+      ['an arrow drawn twice', [...SOLUTION, SOLUTION.at(-1)!]],
+      ['a shape drawn twice', [SOLUTION[0]!, SOLUTION[0]!, SOLUTION[1]!]],
+      ['a shape drawn, deleted, drawn', [SOLUTION[0]!, { type: 'delete_shape', id: 'a' } as const, SOLUTION[0]!]],
+    ])('a client that keeps the first cookie is told what it is scored by: %s', async (_, actions) => {
+      const kept = await callByFirstCookie(actions);
+      const { call, verify } = await createRollout(api(), toRow({ task_id: TASK_ID }));
+      const told: ToolAnswer[] = [];
+      for (const { name, input } of actions.map(toCall)) told.push(await call(name, input));
+      expect(kept.answers).toEqual(told);
+      const items = actions.map(toCall).map(({ name, input }) => callItem(name, input));
+      expect((await kept.verify()).reward).toBe(((await verify(toResponse(items))).json as Verified).reward);
+    });
+
     test('a call that is sent again with the same cookie is taken once', async () => {
-      const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-      const { name, input } = toCall(SOLUTION[0]!);
-      const cookie = rollout.cookie;
+      const { rollout } = await drawByTools(api(), SOLUTION.slice(0, 3));
+      const { name, input } = toCall(SOLUTION[3]!);
+      const { cookie } = rollout;
       const first = await api().post(`/${name}`, input, { cookie });
       const again = await api().post(`/${name}`, input, { cookie });
-      expect(again.text).toBe(first.text);
-      expect((again.json as ToolAnswer).message).toContain('1 shape(s)');
+      expect([again.text, again.headers.get('set-cookie')]).toEqual([first.text, first.headers.get('set-cookie')]);
+      expect((again.json as ToolAnswer).message).toContain('3 shape(s) and 1 arrow(s)');
+    });
+
+    test('the first call sent again leaves the canvas as it is, and a submission has the same answer', async () => {
+      const { cookie } = await createRollout(api(), toRow({ task_id: TASK_ID }));
+      const { name, input } = toCall(SOLUTION[0]!);
+      for (const ok of [true, false]) {
+        const answer = (await api().post(`/${name}`, input, { cookie })).json as ToolAnswer;
+        expect([answer.ok, answer.message]).toEqual([ok, expect.stringContaining('1 shape(s)') as string]);
+      }
+      const submit = async () => api().post('/submit_diagram', { actions: SOLUTION.slice(1) }, { cookie });
+      const first = await submit();
+      expect(first.json).toMatchObject({ ok: true, done: true });
+      expect((await submit()).text).toBe(first.text);
+    });
+
+    test('where memory is full, the rollout that was not seen for longest is forgotten; a new one takes none', async () => {
+      const app = createApp({ session_limits: { max_sessions: 2, idle_ms: 60_000 } });
+      const small = createApi('http://small', async (request) => app.fetch(request));
+      const shapes = async (cookie: string, action: Action): Promise<string> => {
+        const { name, input } = toCall(action);
+        return ((await small.post(`/${name}`, input, { cookie })).json as ToolAnswer).message.slice(17, 25);
+      };
+      const [a, b, c] = [
+        await createRollout(small, toRow({ task_id: TASK_ID })),
+        await createRollout(small, toRow({ task_id: TASK_ID })),
+        await createRollout(small, toRow({ task_id: TASK_ID })),
+      ].map(({ cookie }) => cookie) as [string, string, string];
+      for (const cookie of [a, b]) expect(await shapes(cookie, SOLUTION[0]!)).toBe('1 shape(');
+      for (let i = 0; i < 5; i++) await createRollout(small, toRow({ task_id: TASK_ID }));
+      expect(await shapes(a, SOLUTION[1]!)).toBe('2 shape(');
+      for (const [i, action] of SOLUTION.slice(0, 3).entries()) expect(await shapes(c, action)).toBe(`${i + 1} shape(`);
+      expect(await shapes(a, SOLUTION[2]!)).toBe('3 shape(');
+      expect(await shapes(b, SOLUTION[1]!)).toBe('1 shape(');
+    });
+
+    test('a rollout that is idle for longer than sessions may be is forgotten', async () => {
+      const app = createApp({ session_limits: { max_sessions: 2, idle_ms: 1 } });
+      const hasty = createApi('http://hasty', async (request) => app.fetch(request));
+      const { cookie } = await createRollout(hasty, toRow({ task_id: TASK_ID }));
+      for (const action of SOLUTION.slice(0, 2)) {
+        const { json } = await hasty.post('/create_shape', toCall(action).input, { cookie });
+        expect((json as ToolAnswer).message).toContain('1 shape(s)');
+        await setTimeout(3);
+      }
     });
 
     test('arguments of a megabyte are refused, and nothing of them is kept', async () => {

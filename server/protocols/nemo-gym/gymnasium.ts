@@ -6,13 +6,14 @@
 import { toModelOutput } from '../../../schemas/completion.ts';
 import type { State } from '../../../schemas/episode.ts';
 import type { NemoResetRequest, NemoResponse } from '../../../schemas/protocols/nemo-gym.ts';
+import type { StepRequest } from '../../../schemas/requests.ts';
 import type { StepResponse } from '../../../schemas/responses.ts';
 import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../../schemas/tools.ts';
-import type { Context, Handlers } from '../../context.ts';
+import type { Context, Environment, Handlers } from '../../context.ts';
 import { UNSIGNED } from '../../state.ts';
 import { TOO_LARGE } from './replay.ts';
 import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './row.ts';
-import { beforeCall, callKey, isTooLarge, withCookie, type NemoSessions } from './session.ts';
+import { isTooLarge, withCookie, type NemoSessions } from './session.ts';
 import type { ItemTask } from '../remote-reward/items.ts';
 
 /** What is told of each call: the faults of its own actions, and those of the whole turn. */
@@ -49,8 +50,24 @@ function toAnswer(step: StepResponse, calls: readonly FunctionCall[]) {
   return { observation: done ? null : describe(step), reward, terminated, truncated, info };
 }
 
-/** A turn that would fill the canvas beyond what a cookie carries: it counts as none. */
-const NOT_TAKEN = { observation: TOO_LARGE, reward: 0, terminated: false, truncated: false, info: {} };
+/** A turn that is not taken: it is used up, and changes nothing. Nothing of it is applied, whatever the action set allows. */
+function refuseTurn(state: State, { step }: Pick<Environment, 'step'>): StepResponse {
+  const action = { actions: [{ type: 'select', ids: state.selected }] };
+  const answer = step({ state: { ...state, action_set: 'editor' }, action }, UNSIGNED);
+  const errors = [{ code: 'canvas_too_large', message: TOO_LARGE }];
+  return {
+    ...answer,
+    observation: { ...answer.observation, errors },
+    state: { ...answer.state, action_set: state.action_set },
+  };
+}
+
+/** One turn, unless the canvas would be more than a cookie carries on. */
+function takeTurn(request: StepRequest & { state: State }, environment: Pick<Environment, 'step'>): StepResponse {
+  const answer = environment.step(request, UNSIGNED);
+  const fits = answer.done || !isTooLarge(answer.state.canvas);
+  return fits ? answer : refuseTurn(request.state, environment);
+}
 
 /** The state with the task's words, which the cookie leaves out. */
 function withWords(state: State, { task, prompt }: ItemTask): State {
@@ -73,18 +90,12 @@ export function gymnasiumHandlers({ environment, metrics }: Context, sessions: N
       return withCookie(answer, sessions.begin(state));
     },
     nemo_step: ({ body }, call) => {
-      const session = sessions.open(call);
-      const task = taskOfRow(body);
+      const state = withWords(sessions.read(call), taskOfRow(body));
       const calls = functionCalls(body.response);
-      const action = actionOf(body.response, calls);
-      const finish_reason = finishReason(body.response);
-      const key = callKey(session, 'step', JSON.stringify({ task, calls, action, finish_reason }));
-      const { state, is_repeated } = beforeCall(session, key);
-      const step = environment.step({ state: withWords(state, task), action, finish_reason }, UNSIGNED);
-      if (!is_repeated) metrics.countCompletions(step.state.reward, 1);
-      const last = { key, before: state };
-      if (!step.done && isTooLarge(step.state.canvas)) return withCookie(NOT_TAKEN, sessions.carry(state, last));
-      return withCookie(toAnswer(step, calls), sessions.carry(step.state, last));
+      const request = { state, action: actionOf(body.response, calls), finish_reason: finishReason(body.response) };
+      const answer = takeTurn(request, environment);
+      metrics.countCompletions(answer.state.reward, 1);
+      return withCookie(toAnswer(answer, calls), sessions.carry(answer.state));
     },
     nemo_close: (_, call) => {
       const cookie = sessions.end(call);

@@ -5,7 +5,7 @@ import {
   type NemoRow,
   type NemoToolRouteId,
 } from '../../../schemas/protocols/nemo-gym.ts';
-import { parseArguments } from '../../../schemas/tools.ts';
+import { DEFAULT_PRESET } from '../../../schemas/reward.ts';
 import { parseBody } from '../../body.ts';
 import { ApiError } from '../../errors.ts';
 import type { Call, Context, Handlers } from '../../context.ts';
@@ -14,9 +14,9 @@ import { validate } from '../../validate.ts';
 import { gymnasiumHandlers } from './gymnasium.ts';
 import { withFields } from './echo.ts';
 import { aggregateMetrics } from './metrics.ts';
-import { replay, takeCall, type Replayed } from './replay.ts';
-import { finishReason, lastMessage, ownCalls, taskOfRow } from './row.ts';
-import { beforeCall, callKey, createNemoSessions, withCookie, type NemoSessions } from './session.ts';
+import { answerCall, replay, type Replayed } from './replay.ts';
+import { finishReason, lastMessage, ownCalls, readArguments, taskOfRow } from './row.ts';
+import { callKey, createNemoSessions, stateBefore, withCookie, withSession, type NemoSessions } from './session.ts';
 import { startToolEpisode } from '../tools/episode.ts';
 
 const JSON_TYPE = 'application/json';
@@ -33,25 +33,14 @@ function toText(bytes: Uint8Array): string {
   }
 }
 
-/** A fault of ours. The answer carries the session too: agents go on with the cookies of the last answer they got. */
-function toFault(error: unknown, cookie: string, { report }: Context): ApiError {
-  report(error);
-  const headers = { 'retry-after': '1', 'set-cookie': cookie };
-  return new ApiError('internal', 'the server failed on this call; it may be repeated', { headers });
-}
-
-/** One call of a tool in its session. The same call with the same cookie is a repetition, and has the same answer. */
+/** One call of a tool in its session. */
 function callInSession(name: string, body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
   const session = sessions.open(call);
-  const text = toText(body);
-  const key = callKey(session, name, text);
-  const { state } = beforeCall(session, key);
-  try {
-    const { state: next, answer } = takeCall(state, name, parseArguments(text), context.environment);
-    return withCookie(answer, sessions.carry(next, { key, before: state }));
-  } catch (error) {
-    throw error instanceof ApiError ? error : toFault(error, sessions.carry(session.state, session.last), context);
-  }
+  const input = readArguments(toText(body));
+  const key = callKey(session, name, body);
+  const before = stateBefore(session, key);
+  const { state, answer } = answerCall(before, { name, input }, context.environment);
+  return withCookie(answer, sessions.remember(state, { key, before }));
 }
 
 function toolHandlers(context: Context, sessions: NemoSessions): Pick<Handlers, NemoToolRouteId> {
@@ -74,7 +63,7 @@ function scoreRollout(row: NemoVerifyRequest, { environment, metrics }: Context)
           completion: lastMessage(row.response),
           finish_reason: finishReason(row.response),
         });
-  metrics.countCompletions(row.reward_preset ?? 'graded', 1);
+  metrics.countCompletions(row.reward_preset ?? DEFAULT_PRESET, 1);
   return result;
 }
 
@@ -87,9 +76,31 @@ function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSe
   return new Raw(JSON_TYPE, answer, cookie === undefined ? {} : { 'set-cookie': cookie });
 }
 
+function toApiError(error: unknown, { report }: Context): ApiError {
+  if (error instanceof ApiError) return error;
+  report(error);
+  const headers = { 'retry-after': '1' };
+  return new ApiError('internal', 'the server failed on this call; it may be repeated', { headers });
+}
+
+/** Refusals and faults carry the session too: agents go on with the cookies of the last answer they got. */
+function keepingSessions<H extends Partial<Handlers>>(handlers: H, context: Context): H {
+  type Handle = (request: never, call: Call) => unknown;
+  const guard = (handle: Handle) => async (request: never, call: Call) => {
+    try {
+      return await handle(request, call);
+    } catch (error) {
+      throw withSession(toApiError(error, context), call);
+    }
+  };
+  return Object.fromEntries(
+    Object.entries(handlers as Record<string, Handle>).map(([id, handle]) => [id, guard(handle)]),
+  ) as H;
+}
+
 export function nemoGymHandlers(context: Context) {
-  const sessions = createNemoSessions(context.signer, () => performance.now());
-  return {
+  const sessions = createNemoSessions(context.signer, context.session_limits, () => performance.now());
+  const handlers = {
     nemo_seed_session: ({ body }) =>
       withCookie({}, sessions.begin(startToolEpisode(toStart(body), context.environment).state)),
     ...toolHandlers(context, sessions),
@@ -98,4 +109,5 @@ export function nemoGymHandlers(context: Context) {
     nemo_reverify_mode: () => 'stateless',
     ...gymnasiumHandlers(context, sessions),
   } satisfies Partial<Handlers>;
+  return keepingSessions(handlers, context);
 }

@@ -31,16 +31,22 @@ function toBareName(name: string): string {
   return TOOL_NAMES.has(bare) ? bare : name;
 }
 
-/** The function calls of a response, in order. Arguments too long for any tool stay text. */
+/** The arguments of a call as a model wrote them. Those too long for any tool stay text. */
+export function readArguments(text: unknown): unknown {
+  return isLongerThan(text, MAX_COMPLETION_LENGTH) ? text : parseArguments(text);
+}
+
+function toCall(item: unknown): FunctionCall | undefined {
+  if (!isObject(item) || (item['type'] !== 'function_call' && item['type'] !== 'custom_tool_call')) return undefined;
+  const { name, call_id } = item;
+  if (typeof name !== 'string') return undefined;
+  const input = readArguments(item['arguments'] ?? item['input']);
+  return { name: toBareName(name), call_id: typeof call_id === 'string' ? call_id : '', input };
+}
+
+/** The function calls of a response, in order. */
 export function functionCalls({ output }: NemoResponse): FunctionCall[] {
-  return output.flatMap((item) => {
-    if (!isObject(item) || (item['type'] !== 'function_call' && item['type'] !== 'custom_tool_call')) return [];
-    const { name, call_id } = item;
-    if (typeof name !== 'string') return [];
-    const text = item['arguments'] ?? item['input'];
-    const input = isLongerThan(text, MAX_COMPLETION_LENGTH) ? text : parseArguments(text);
-    return [{ name: toBareName(name), call_id: typeof call_id === 'string' ? call_id : '', input }];
-  });
+  return output.map(toCall).filter((call) => call !== undefined);
 }
 
 /** The text of the last message of the assistant, '' where there is none. */
@@ -52,12 +58,13 @@ export function lastMessage({ output }: NemoResponse): Completion {
 
 /** What a rollout of tool calls is: calls of tools of ours, and the text of the last message after them, '' for none. */
 export function ownCalls({ output }: NemoResponse): { calls: FunctionCall[]; words: string } {
-  const toOwn = (item: unknown): FunctionCall[] =>
-    functionCalls({ output: [item] }).filter(({ name }) => TOOL_NAMES.has(name));
-  const calls = output.flatMap(toOwn);
-  const last = output.findLastIndex((item) => toOwn(item).length > 0);
+  const calls = output.map(toCall).map((call) => (call && TOOL_NAMES.has(call.name) ? call : undefined));
+  const last = calls.findLastIndex((call) => call !== undefined);
   const words = toModelOutput(lastMessage({ output: output.slice(last + 1) }));
-  return { calls, words: typeof words === 'string' ? words.trim() : '' };
+  return {
+    calls: calls.filter((call) => call !== undefined),
+    words: typeof words === 'string' ? words.trim() : '',
+  };
 }
 
 /** `length` where the response was cut, as chat completions say it. */

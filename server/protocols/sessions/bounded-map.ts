@@ -13,6 +13,8 @@ export interface Sessions<T> {
   readonly size: number;
   /** Begins or replaces a session. False when all places are taken by sessions that are not idle for long enough. */
   set(id: string, value: T): boolean;
+  /** Begins or replaces a session. When all places are taken, the one that was not used for longest gives way. */
+  keep(id: string, value: T): void;
   /** The session, which counts as used now. */
   get(id: string): T | undefined;
   delete(id: string): boolean;
@@ -41,6 +43,12 @@ export function createSessions<T>({ max_sessions, idle_ms }: SessionLimits, now:
       if (!entries.has(id) && entries.size >= max_sessions) return false;
       put(id, value);
       return true;
+    },
+    keep(id, value) {
+      dropIdle();
+      const oldest = entries.keys().next();
+      if (!entries.has(id) && entries.size >= max_sessions && !oldest.done) entries.delete(oldest.value);
+      put(id, value);
     },
     get(id) {
       dropIdle();
