@@ -25,6 +25,8 @@ export interface Route {
   readonly body?: z.ZodObject | 'bytes';
   /** Every field of the body is optional, and so is the body. */
   readonly body_optional?: boolean;
+  /** Large bodies are answered by a thread: the handler needs nothing but the request, and scores as long as it likes. */
+  readonly in_thread?: boolean;
   /** Which limit holds for the size of the body. */
   readonly body_limit?: 'body' | 'batch';
   readonly answer: z.ZodType | RawAnswer;

@@ -85,6 +85,7 @@ export const ENV_ROUTES = {
       'Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its prompt. An empty batch gives empty lists.',
     body: ScoreRequest,
     body_limit: 'batch',
+    in_thread: true,
     answer: ScoreResponse,
     refusals: [400, 404, 422],
     example: {

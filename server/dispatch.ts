@@ -17,6 +17,7 @@ import { createSharedSessions, type SharedSession } from './protocols/sessions/s
 import type { SocketContext } from './protocols/openenv/sockets.ts';
 import { Raw } from './raw.ts';
 import { render } from './render/index.ts';
+import type { ScorePool } from './score-pool.ts';
 import { assertStateVersion, createSigner } from './state.ts';
 import { parseQuery, validate } from './validate.ts';
 
@@ -48,8 +49,8 @@ export interface DispatchOptions {
   ors?: Partial<OrsOptions> | undefined;
   /** Default: counters of its own. */
   metrics?: Metrics | undefined;
-  /** Scores a batch elsewhere, or says that it does not. */
-  scoreElsewhere?: ((body: Uint8Array) => Promise<Reply> | undefined) | undefined;
+  /** Answers a request of a route that is `in_thread` elsewhere, or says that it does not. */
+  scoreElsewhere?: ScorePool['score'] | undefined;
 }
 
 /** A request of a known route, before anything in it was checked. */
@@ -138,8 +139,10 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     const handle = handlers[id] as (request: ParsedRequest, call: Call) => unknown;
     const body = route.body && exchange.body;
     const bytes = typeof body === 'function' ? await body(limitOf(id)) : body;
-    const elsewhere = id === 'score' && bytes ? options.scoreElsewhere?.(bytes) : undefined;
-    if (elsewhere) return elsewhere;
+    if (route.in_thread && bytes) {
+      const elsewhere = options.scoreElsewhere?.({ route: id, query: exchange.query ?? {}, body: bytes });
+      if (elsewhere) return elsewhere;
+    }
     const result = handle(parseRequest(route, exchange, bytes), exchange);
     return toReply(result instanceof Promise ? await result : result);
   };

@@ -6,7 +6,7 @@ import type { RewardRequest, ScoreRequest } from '../schemas/requests.ts';
 import type { ScoreResponse } from '../schemas/responses.ts';
 import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
 import { DEFAULT_CANVAS_SIZE, type ScoredTask } from '../schemas/task.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, type Place } from './errors.ts';
 import { findTask, resolveInline, resolveTask } from './resolve.ts';
 import { draw, drawOptions, scoreFinite } from './scoring.ts';
 
@@ -40,25 +40,37 @@ export function assertTaskColumn(context: Readonly<Record<string, unknown>> | nu
   });
 }
 
-function assertColumns(request: ScoreRequest): void {
-  const { prompts, completions, context } = request;
-  assertTaskColumn(context);
-  const columns = { prompts, completions, 'context.task_id': context?.task_id, 'context.task': context?.task };
-  const given = Object.entries(columns).filter((column) => column[1] !== undefined) as [string, unknown[]][];
-  const odd = given.find(([, column]) => column.length !== completions.length);
+/**
+ * Refuses columns of different lengths; those that are absent do not count.
+ * @param columns By their path in the body, `context.task_id`; all have to be as long as the first.
+ */
+export function assertEqualColumns(columns: Readonly<Record<string, readonly unknown[] | null | undefined>>): void {
+  const given = Object.entries(columns).flatMap(([path, column]) => (column ? [{ path, length: column.length }] : []));
+  const odd = given.find(({ length }) => length !== given[0]!.length);
   if (!odd) return;
-  const lengths = given.map(([name, column]) => `${name} ${column.length}`).join(', ');
+  const lengths = given.map(({ path, length }) => `${path} ${length}`).join(', ');
   throw new ApiError('unequal_columns', `columns must be of equal length, not ${lengths}`, {
-    place: ['body', ...odd[0].split('.')],
+    place: ['body', ...odd.path.split('.')],
   });
 }
 
+function assertColumns({ prompts, completions, context }: ScoreRequest): void {
+  assertTaskColumn(context);
+  const { task_id, task } = context ?? {};
+  assertEqualColumns({ completions, prompts, 'context.task_id': task_id, 'context.task': task });
+}
+
+/** Where the caller named the task of item `i`, for a refusal. */
+export type PlaceOfTask = (column: 'task_id' | 'task', i: number) => Place;
+
+const ownPlace: PlaceOfTask = (column, i) => ['body', 'context', column, i];
+
 /** The task of item `i`: the suite task if it names one, else the inline task, else its prompt. */
-function taskOfItem({ prompts, context }: ScoreRequest, i: number): ScoredTask {
+function taskOfItem({ prompts, context }: ScoreRequest, i: number, placeOf: PlaceOfTask): ScoredTask {
   const taskId = context?.task_id?.[i];
-  if (taskId != null) return findTask(taskId, ['body', 'context', 'task_id', i]);
+  if (taskId != null) return findTask(taskId, placeOf('task_id', i));
   const task = context?.task?.[i];
-  if (task != null) return resolveInline(task, ['body', 'context', 'task', i]).scored;
+  if (task != null) return resolveInline(task, placeOf('task', i)).scored;
   const prompt = prompts?.[i];
   if (prompt !== undefined) return { prompt: toPromptText(prompt), canvas: DEFAULT_CANVAS_SIZE };
   throw new ApiError('invalid_request', `item ${i} has no prompt, task_id or task`, { place: ['body', 'prompts', i] });
@@ -81,10 +93,14 @@ function createBreather(): () => Promise<void> | undefined {
 }
 
 /** The task of each item; some of the suite take tens of milliseconds to make. */
-async function tasksOf(request: ScoreRequest, breathe: () => Promise<void> | undefined): Promise<ScoredTask[]> {
+async function tasksOf(
+  request: ScoreRequest,
+  placeOf: PlaceOfTask,
+  breathe: () => Promise<void> | undefined,
+): Promise<ScoredTask[]> {
   const tasks: ScoredTask[] = [];
   for (let i = 0; i < request.completions.length; i++) {
-    tasks.push(taskOfItem(request, i));
+    tasks.push(taskOfItem(request, i, placeOf));
     await breathe();
   }
   return tasks;
@@ -92,14 +108,19 @@ async function tasksOf(request: ScoreRequest, breathe: () => Promise<void> | und
 
 /**
  * Scores a batch, in order. An item whose scoring fails gets null, and the others their rewards.
+ * @param placeOf For protocols whose requests name tasks elsewhere than `/score` does.
  * @throws ApiError unequal_columns, invalid_request, unknown_task; nothing is scored then.
  */
-export async function score(request: ScoreRequest, report: ReportFault): Promise<ScoreResponse> {
+export async function score(
+  request: ScoreRequest,
+  report: ReportFault,
+  placeOf: PlaceOfTask = ownPlace,
+): Promise<ScoreResponse> {
   assertColumns(request);
   const preset = request.reward ?? DEFAULT_PRESET;
   const options = drawOptions(preset, request.action_set ?? 'core');
   const breathe = createBreather();
-  const tasks = await tasksOf(request, breathe);
+  const tasks = await tasksOf(request, placeOf, breathe);
   const answer: ScoreResponse = {
     rewards: [],
     preset: { name: preset, version: PRESET_VERSIONS[preset] },

@@ -163,7 +163,7 @@ export async function listen(
     log,
     metrics,
     ors: { max_sessions: settings.workers > 1 ? 0 : settings.max_sessions, train_tasks: settings.ors_train_tasks },
-    scoreElsewhere: (body) => pool.score(body),
+    scoreElsewhere: (request) => pool.score(request),
   });
   const timeoutMs = settings.request_timeout * 1000;
   const options = {

@@ -4,6 +4,7 @@
  * happen there. Threads start with the first large batch; until one is ready, batches are scored where they came in.
  */
 import type { Worker } from 'node:worker_threads';
+import type { RouteId } from '../schemas/routes.ts';
 import type { BodyLimits, Reply } from './dispatch.ts';
 import { ApiError } from './errors.ts';
 import { startThread } from './loader.ts';
@@ -11,18 +12,24 @@ import type { Metrics } from './metrics.ts';
 
 /** Preset and number of completions scored. */
 export type CompletionCounts = [preset: string, count: number][];
+/** A request as a thread needs it: of a route that is `in_thread`. */
+export interface BatchRequest {
+  route: RouteId;
+  query: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}
 export interface ToThread {
   id: number;
-  body: Uint8Array;
+  request: BatchRequest;
 }
 export type FromThread = 'ready' | { log: string } | { id: number; reply: Reply; completions: CompletionCounts };
 
 export interface ScorePool {
   /**
-   * Scores the body of a `POST /score` in a thread; undefined when that is no gain, or no thread is ready.
+   * Answers a request in a thread; undefined when that is no gain, or no thread is ready.
    * Rejects when the thread ends before it has answered, and with ApiError overloaded when too much waits already.
    */
-  score(body: Uint8Array): Promise<Reply> | undefined;
+  score(request: BatchRequest): Promise<Reply> | undefined;
   close(): Promise<void>;
 }
 
@@ -111,7 +118,8 @@ export function createScorePool(options: ScorePoolOptions): ScorePool {
   };
 
   return {
-    score(body) {
+    score(request) {
+      const { body } = request;
       if (body.length < LEAST_BYTES || isClosing) return undefined;
       const thread = leastBusy();
       if (canStart && threads.size < most && thread?.waiting.size !== 0) start();
@@ -122,7 +130,7 @@ export function createScorePool(options: ScorePoolOptions): ScorePool {
       waitingBytes += length;
       const answered = new Promise<Reply>((resolve, reject) => {
         thread.waiting.set(id, { resolve, reject });
-        thread.worker.postMessage({ id, body } satisfies ToThread);
+        thread.worker.postMessage({ id, request } satisfies ToThread);
       });
       return answered.finally(() => {
         waitingBytes -= length;

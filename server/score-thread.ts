@@ -28,8 +28,9 @@ const dispatcher = createDispatcher({
 
 const encoder = new TextEncoder();
 
-async function answer({ id, body }: ToThread): Promise<void> {
-  const reply = await dispatcher.dispatch('score', { body, headers: { get: () => null } });
+async function answer({ id, request }: ToThread): Promise<void> {
+  const { route, query, body } = request;
+  const reply = await dispatcher.dispatch(route, { query, body, headers: { get: () => null } });
   const bytes = encoder.encode(reply.body as string);
   const completions = counts;
   counts = [];

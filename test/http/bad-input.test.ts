@@ -396,7 +396,7 @@ const ROWS: readonly Row[] = [
     422,
     'unequal_columns',
     'body.prompts',
-    'columns must be of equal length, not prompts 1, completions 2',
+    'columns must be of equal length, not completions 2, prompts 1',
   ],
   [
     'a context of different length',

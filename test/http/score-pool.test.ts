@@ -5,7 +5,7 @@ import { createApp } from '../../server/app.ts';
 import { DEFAULT_BODY_LIMITS, type Reply } from '../../server/dispatch.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { startServer } from '../../server/main.ts';
-import { createScorePool, type ScorePool } from '../../server/score-pool.ts';
+import { createScorePool, type BatchRequest, type ScorePool } from '../../server/score-pool.ts';
 import { GOLDEN } from './support.ts';
 
 function batch(size: number, reward = 'graded'): string {
@@ -19,17 +19,28 @@ const post = (body: string): RequestInit => ({
   headers: { 'content-type': 'application/json' },
   body,
 });
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+type Path = '/score' | '/get_reward?reward=article' | '/fai_rl';
 
-async function inProcess(body: string): Promise<{ status: number; text: string }> {
-  const response = await createApp().fetch(new Request('http://x/score', post(body)));
+const ROUTE_OF = {
+  '/score': { route: 'score', query: {} },
+  '/get_reward?reward=article': { route: 'openrlhf_get_reward', query: { reward: 'article' } },
+  '/fai_rl': { route: 'fai_rl_score', query: {} },
+} as const;
+
+const toRequest = (text: string, path: Path = '/score'): BatchRequest => ({
+  ...ROUTE_OF[path],
+  body: new TextEncoder().encode(text),
+});
+
+async function inProcess(body: string, path: Path = '/score'): Promise<{ status: number; text: string }> {
+  const response = await createApp().fetch(new Request(`http://x${path}`, post(body)));
   return { status: response.status, text: await response.text() };
 }
 
 /** Asks until a thread is ready and has taken the body. */
-async function scoreInThread(pool: ScorePool, body: string): Promise<Reply> {
+async function scoreInThread(pool: ScorePool, body: string, path?: Path): Promise<Reply> {
   for (let tried = 0; tried < 500; tried++) {
-    const scored = pool.score(encode(body));
+    const scored = pool.score(toRequest(body, path));
     if (scored) return scored;
     await sleep(20);
   }
@@ -67,6 +78,22 @@ describe('the pool', () => {
     expect(reply.status).toBe(status);
   });
 
+  const labels = Array.from({ length: 300 }, (_, i) => `train.pipeline.1.${i}`);
+  const answers = labels.map((_, i) => GOLDEN[i % GOLDEN.length]!.completion);
+  test.each<[Path, object]>([
+    ['/get_reward?reward=article', { query: answers, labels }],
+    ['/fai_rl', { prompts: answers, completions: answers, context: { task_id: labels } }],
+    [
+      '/fai_rl',
+      { prompts: answers, completions: answers, context: { task_id: [...labels.slice(1), 'train.pipeline.1'] } },
+    ],
+  ])('a batch for %s too', async (path, batchOf) => {
+    const body = JSON.stringify(batchOf);
+    const reply = await scoreInThread(pool, body, path);
+    const text = new TextDecoder().decode(reply.body as Uint8Array);
+    expect({ status: reply.status, text }).toEqual(await inProcess(body, path));
+  });
+
   test('completions scored in threads are counted', async () => {
     const before = countOf(metrics.toText(), 'weak');
     await scoreInThread(pool, batch(200, 'weak'));
@@ -74,12 +101,12 @@ describe('the pool', () => {
   });
 
   test('small bodies stay where they are', () => {
-    expect(pool.score(encode(batch(1)))).toBeUndefined();
+    expect(pool.score(toRequest(batch(1)))).toBeUndefined();
   });
 
   test('none where no threads are allowed', () => {
     const none = createScorePool({ ...options, threads: 0 });
-    expect(none.score(encode(batch(300)))).toBeUndefined();
+    expect(none.score(toRequest(batch(300)))).toBeUndefined();
   });
 
   test('what is too much to wait is refused, and taken again once there is room', async () => {
@@ -87,10 +114,10 @@ describe('the pool', () => {
     const own = createScorePool({ ...options, threads: 1, mostWaitingBytes: 1.5 * body.length });
     const first = scoreInThread(own, body);
     await first;
-    const [running, refused] = [own.score(encode(body)), own.score(encode(body))];
+    const [running, refused] = [own.score(toRequest(body)), own.score(toRequest(body))];
     await expect(refused).rejects.toMatchObject({ code: 'overloaded', status: 503 });
     expect((await running)?.status).toBe(200);
-    expect((await own.score(encode(body)))?.status).toBe(200);
+    expect((await own.score(toRequest(body)))?.status).toBe(200);
     await own.close();
   });
 

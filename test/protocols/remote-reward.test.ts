@@ -140,6 +140,16 @@ overTransports('OpenRLHF', (api) => {
       { query: [CHAT], prompts: [CHAT], labels: ['{"task'] },
       [422, 'invalid_request', 'body.labels[0]'],
     ],
+    [
+      'an object of an unknown task',
+      { query: ['x', 'x'], labels: [TASK_ID, { task_id: 'nope' }] },
+      [404, 'unknown_task', 'body.labels[1].task_id'],
+    ],
+    [
+      'a task whose arrow has no end',
+      { query: ['x'], labels: [{ task: { prompt: 'x', expect: { nodes: [], edges: [{ from: 'a', to: 'b' }] } } }] },
+      [422, 'invalid_request', 'body.labels[0].task.expect.edges[0].from'],
+    ],
     ['no prompt and no label', { query: ['x'] }, [422, 'invalid_request', 'body.prompts[0]']],
     ['another prompt', { query: [PROSE], prompts: ['Say it.'] }, [422, 'invalid_request', 'body.query[0]']],
     ['no query', { prompts: [] }, [422, 'invalid_request', 'body.query']],
@@ -266,8 +276,44 @@ overTransports('FAI-RL', (api) => {
       { prompts: ['x'], completions: ['x'], context: { task_id: ['nope'] } },
       [404, 'unknown_task', 'body.context.task_id[0]'],
     ],
+    [
+      'a column that is shorter',
+      { prompts: ['x'], completions: ['x'], context: { task_id: [] } },
+      [422, 'unequal_columns', 'body.context.task_id'],
+    ],
   ])('%s is refused', async (_, body, expected) => {
     expect(codeOf(await api().post('/fai_rl', body))).toEqual(expected);
+  });
+});
+
+/** Runs `work`; how long it took, and the longest time in which nothing else had a turn, ms. */
+async function watchTurns(work: () => Promise<unknown>): Promise<{ total: number; longest: number }> {
+  const start = performance.now();
+  let [last, longest, isDone] = [start, 0, false];
+  const done = work().finally(() => (isDone = true));
+  const tick = (): void => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    if (!isDone) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await done;
+  tick();
+  return { total: performance.now() - start, longest };
+}
+
+describe('while the tasks of a batch are made, others have their turn', () => {
+  const app = createApp();
+  const api = createApi('http://test', async (request) => app.fetch(request));
+  const batchFrom = (first: number) => Array.from({ length: 600 }, (_, i) => `train.architecture.4.${first + i}`);
+  const texts = batchFrom(0).map(() => 'x');
+
+  test.each([
+    ['/fai_rl', { prompts: texts, completions: texts, context: { task_id: batchFrom(70_000) } }],
+    ['/get_reward', { query: texts, labels: batchFrom(80_000) }],
+  ])('%s', async (path, body) => {
+    const { total, longest } = await watchTurns(() => api.post(path, body));
+    expect(longest).toBeLessThan(total / 3);
   });
 });
 

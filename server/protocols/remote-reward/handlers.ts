@@ -1,12 +1,12 @@
 /** The handlers of OpenRLHF, slime, miles and FAI-RL; see schemas/protocols/remote-reward.ts for what each sends. */
 import { isCompletion } from '../../../schemas/completion.ts';
 import type { FaiRlRequest, OpenRlhfRequest } from '../../../schemas/protocols/remote-reward.ts';
-import { DEFAULT_PRESET, type Preset } from '../../../schemas/reward.ts';
+import type { Preset } from '../../../schemas/reward.ts';
 import { invalidAt } from '../../errors.ts';
-import { assertTaskColumn } from '../../grade.ts';
+import { assertEqualColumns, assertTaskColumn } from '../../grade.ts';
 import type { Context, Handlers } from '../../context.ts';
 import { stripSpecialTokens, toResponseText } from './chat-text.ts';
-import { assertEqualColumns, scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './items.ts';
+import { scoreItems, taskOfLabel, taskOfPrompt, type Item, type Scored } from './items.ts';
 
 function openRlhfItems({ query, prompts, labels }: OpenRlhfRequest): Item[] {
   assertEqualColumns({ query, prompts, labels });
@@ -24,9 +24,9 @@ function openRlhfItems({ query, prompts, labels }: OpenRlhfRequest): Item[] {
   });
 }
 
-/** The components of items as one column for each name, in the order of the names. */
-function toColumns(components: Scored['components'], names: readonly string[]): Record<string, number[]> {
-  return Object.fromEntries(names.map((name) => [name, components.map((item) => item[name]!)]));
+/** The components of items, whose names are those of the preset, as one column for each name. */
+function toColumns(components: Scored['components'], first: Scored['components'][0]): Record<string, number[]> {
+  return Object.fromEntries(Object.keys(first).map((name) => [name, components.map((item) => item[name]!)]));
 }
 
 function faiRlItems({ prompts, completions, context }: FaiRlRequest): Item[] {
@@ -50,15 +50,15 @@ function faiRlItems({ prompts, completions, context }: FaiRlRequest): Item[] {
 export function remoteRewardHandlers(
   context: Context,
 ): Pick<Handlers, 'openrlhf_get_reward' | 'slime_rm' | 'fai_rl_score'> {
-  /** Names of a preset's components, for a batch without items too. */
-  const componentNames = (preset: Preset): string[] =>
-    Object.keys(context.environment.reward({ prompt: '', completion: '', reward: preset }).components);
+  /** For a batch without items. */
+  const emptyComponents = (reward: Preset | undefined): Scored['components'][0] =>
+    context.environment.reward({ prompt: '', completion: '', reward }).components;
   return {
     openrlhf_get_reward: async ({ body, query }) => {
       const { rewards, components } = await scoreItems(openRlhfItems(body), query.reward, context);
       const answer = { rewards, scores: rewards };
       if (query.extra_logs === 'none') return answer;
-      return { ...answer, extra_logs: toColumns(components, componentNames(query.reward ?? DEFAULT_PRESET)) };
+      return { ...answer, extra_logs: toColumns(components, components[0] ?? emptyComponents(query.reward)) };
     },
     slime_rm: async ({ body, query }) => {
       const task = taskOfLabel(body.label, ['body', 'label']) ?? taskOfPrompt(body.prompt, ['body', 'prompt']);

@@ -1,6 +1,6 @@
 /**
- * Items of the remote reward protocols: which task a trainer's label or prompt means, and the rewards of them all. Rests on
- * the environment's `score`. An item that the server could not score fails the request, since these trainers take nothing
+ * Items of the remote reward protocols: which task a trainer's label or prompt names, and the rewards of them all. Rests on
+ * the environment's `score`, which looks the tasks up. An item that the server could not score fails the request, since these trainers take nothing
  * but numbers: they ask again after a 503, and a number would be trained on.
  */
 import { isPrompt, MAX_PROMPT_LENGTH, toPromptText, type Completion } from '../../../schemas/completion.ts';
@@ -9,15 +9,16 @@ import type { Preset } from '../../../schemas/reward.ts';
 import { InlineTask } from '../../../schemas/task.ts';
 import { ApiError, invalidAt, toPath, type Place } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import { findTask, resolveInline } from '../../resolve.ts';
 import { validate } from '../../validate.ts';
 import { toUserText } from './chat-text.ts';
 
-/** What an item is scored against: exactly one of the three is there. */
+/** What an item is scored against, not looked up yet: exactly one of task_id, task and prompt is there. */
 export interface ItemTask {
   task_id?: string | undefined;
   task?: InlineTask | undefined;
   prompt?: string | undefined;
+  /** Where the request has it. */
+  place: Place;
 }
 
 export interface Item extends ItemTask {
@@ -38,19 +39,19 @@ function parseLabel(label: unknown, place: Place): unknown {
 
 function taskOfObject(label: unknown, place: Place): ItemTask {
   const { task_id, task, prompt } = validate(LabelTask, label, toPath(place));
-  if (task_id != null) return { task_id: findTask(task_id, [...place, 'task_id']).task_id };
-  if (task != null) return { task: resolveInline(task, [...place, 'task']).inline };
+  if (task_id != null) return { task_id, place: [...place, 'task_id'] };
+  if (task != null) return { task, place: [...place, 'task'] };
   if (prompt === undefined) {
     throw invalidAt(place, 'names no task; give it task_id or task, or leave the label null to use the prompt');
   }
-  return { task: resolveInline(validate(InlineTask, label, toPath(place)), place).inline };
+  return { task: validate(InlineTask, label, toPath(place)), place };
 }
 
 /** The task a trainer's label names; undefined where it is null or empty. */
 export function taskOfLabel(label: unknown, place: Place): ItemTask | undefined {
   if (label === undefined || label === null || label === '') return undefined;
   const value = parseLabel(label, place);
-  if (typeof value === 'string') return { task_id: findTask(value.trim(), place).task_id };
+  if (typeof value === 'string') return { task_id: value.trim(), place };
   if (typeof value === 'object' && !Array.isArray(value)) return taskOfObject(value, place);
   throw invalidAt(place, 'must be a task id, an object with task_id or task, or null');
 }
@@ -65,16 +66,7 @@ export function taskOfPrompt(prompt: unknown, place: Place): ItemTask {
   }
   const text = typeof prompt === 'string' ? toUserText(prompt) : toPromptText(prompt);
   if (text.length > MAX_PROMPT_LENGTH) throw invalidAt(place, `must be at most ${MAX_PROMPT_LENGTH} characters long`);
-  return { prompt: text };
-}
-
-/** Refuses columns of different lengths; those that are absent do not count. */
-export function assertEqualColumns(columns: Readonly<Record<string, readonly unknown[] | null | undefined>>): void {
-  const given = Object.entries(columns).flatMap(([name, column]) => (column ? [[name, column.length] as const] : []));
-  const odd = given.find(([, length]) => length !== given[0]![1]);
-  if (!odd) return;
-  const lengths = given.map(([name, length]) => `${name} ${length}`).join(', ');
-  throw new ApiError('unequal_columns', `columns must be of equal length, not ${lengths}`, { place: ['body', odd[0]] });
+  return { prompt: text, place };
 }
 
 export interface Scored {
@@ -85,7 +77,7 @@ export interface Scored {
 
 /**
  * Scores items, in order.
- * @throws ApiError internal, with Retry-After, where the server failed on any of them.
+ * @throws ApiError unknown_task, invalid_request; internal, with Retry-After, where the server failed on any of them.
  */
 export async function scoreItems(
   items: readonly Item[],
@@ -101,7 +93,7 @@ export async function scoreItems(
     },
     reward,
   };
-  const { rewards, components, preset } = await environment.score(request, report);
+  const { rewards, components, preset } = await environment.score(request, report, (_, i) => items[i]!.place);
   metrics.countCompletions(preset.name, rewards.length);
   const numbers = rewards.filter((value) => value !== null);
   if (numbers.length === rewards.length) return { rewards: numbers, components };
