@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import inspect
 import json
+import math
 import os
 import pickle
 import re
@@ -19,7 +20,7 @@ from unittest import mock
 from faulty_server import FaultyServer, hang_up, json_answer, refusal
 
 import canvas_gym
-from canvas_gym import CanvasGymError, Client, ConnectionFailed, ResponseError, _remote, openrlhf, verl
+from canvas_gym import CanvasGymError, Client, ConnectionFailed, ResponseError, openrlhf, verl
 from canvas_gym.datasets import mixed_tasks, prompt_rows, verl_rows
 from canvas_gym.trl import (
     DiagramEnvironment,
@@ -102,9 +103,13 @@ class TrlRewards(unittest.TestCase):
             self.call(made, [SOLUTION], task_id=[TASK_ID]),
             [Client(URL).reward(task_id=TASK_ID, completion=SOLUTION, reward="article")["reward"]],
         )
-        for make in (RewardFunction, partial(reward_function, None), partial(DiagramTools, None)):
+        for make in (RewardFunction, reward_function, DiagramTools):
             with self.assertRaisesRegex(ValueError, "preset must be one of .*graded, and is 'grade'"):
-                make("grade")
+                make(None, "grade")
+            with self.assertRaisesRegex(ValueError, "url must begin with http"):
+                make("article")
+            with self.assertRaises(TypeError):
+                make(URL, presett="article")
 
     def test_the_components_are_logged(self) -> None:
         columns: Dict[str, List[Any]] = {}
@@ -116,10 +121,31 @@ class TrlRewards(unittest.TestCase):
             log_extra=columns.__setitem__,
             log_metric=metrics.__setitem__,
         )
-        self.assertEqual(columns["parse"], [1, 0])
+        self.assertEqual(columns["graded_reward/parse"], [1, 0])
         self.assertEqual(metrics["graded_reward/parse"], 0.5)
         self.assertEqual(metrics["graded_reward/unscored"], 0)
-        self.assertEqual({f"graded_reward/{name}" for name in columns}, set(metrics) - {"graded_reward/unscored"})
+        self.assertEqual(set(columns), set(metrics) - {"graded_reward/unscored"})
+        weak: Dict[str, List[Any]] = {}
+        self.call(weak_reward, [SOLUTION], task_id=[TASK_ID], log_extra=weak.__setitem__)
+        self.assertEqual([name.split("/")[0] for name in weak], ["weak_reward"] * len(weak))
+
+    def test_an_outage_leaves_gaps_in_the_log(self) -> None:
+        """TRL keeps the last columns it was given, so an outage has columns too."""
+        answer = {"rewards": [0.5], "preset": {}, "components": [{"valid": 1.0}], "errors": [[]]}
+        with (
+            FaultyServer(json_answer(answer), hang_up, hang_up) as server,
+            self.assertLogs("canvas_gym.trl", "WARNING"),
+        ):
+            function, columns = RewardFunction(server.url, retries=0), []
+            metrics: List[str] = []
+            for text in ("x", "y"):
+                log = {
+                    "log_extra": lambda *pair: columns.append(pair),
+                    "log_metric": lambda name, _: metrics.append(name),
+                }
+                self.call(function, [text], **log)
+        self.assertEqual(columns, [("graded_reward/valid", [1.0]), ("graded_reward/valid", [None])])
+        self.assertEqual(metrics, ["graded_reward/unscored", "graded_reward/valid", "graded_reward/unscored"])
 
     def test_it_pickles_before_and_after_use(self) -> None:
         for function in (reward_function(URL), graded_reward):
@@ -132,10 +158,16 @@ class TrlRewards(unittest.TestCase):
 
     def test_an_empty_and_a_large_batch(self) -> None:
         self.assertEqual(self.call(graded_reward, []), [])
-        with mock.patch("canvas_gym.trl.MAX_ITEMS", 3), mock.patch("canvas_gym.trl.MAX_CHARACTERS", 2 * len(SOLUTION)):
+        with mock.patch("canvas_gym.trl.MAX_ITEMS", 3), mock.patch("canvas_gym.trl.MAX_BYTES", 2 * len(SOLUTION)):
             completions = ["no", SOLUTION] * 4
             expected = [reward_of(text) for text in completions]
             self.assertEqual(self.call(graded_reward, completions, task_id=[TASK_ID] * 8), expected)
+
+    def test_large_tasks_and_many_of_them(self) -> None:
+        """36 MB, where a request may have 32 MiB: what makes a batch large is the tasks here."""
+        task = {"prompt": "Draw a box: Cat. " + "x" * 24_000, "expect": INLINE["expect"]}
+        rewards = self.call(weak_reward, [SOLUTION] * 1500, task=[task] * 1500)
+        self.assertEqual(rewards, [1.0] * 1500)
 
     def test_an_outage_is_none_and_never_zero(self) -> None:
         for function in (reward_function(DEAD, retries=0), reward_function([DEAD, DEAD], retries=0)):
@@ -159,6 +191,20 @@ class TrlRewards(unittest.TestCase):
             self.assertEqual(metrics, {"graded_reward/unscored": 0.5, "graded_reward/valid": 1.0})
             with self.assertRaises(CanvasGymError):
                 self.call(reward_function(server.url, on_outage="raise"), ["x", "y"])
+
+    def test_what_is_no_number_is_an_error(self) -> None:
+        """A trainer would train on it."""
+        good = {"rewards": [0.5, None], "preset": {}, "components": [{"valid": 1.0}, {}], "errors": [[], []]}
+        for bad in (
+            {"rewards": [True, None]},
+            {"rewards": [0.5]},
+            {"rewards": [float("nan"), None]},
+            {"components": [{"valid": 1.0}]},
+            {"components": [{"valid": True}, {}]},
+            {"components": [{"valid": None}, {}]},
+        ):
+            with FaultyServer(json_answer({**good, **bad})) as server, self.assertRaises(CanvasGymError):
+                self.call(RewardFunction(server.url, retries=0), ["x", "y"])
 
     def test_wrong_columns_are_a_fault_of_the_caller(self) -> None:
         with self.assertRaises(ResponseError) as raised:
@@ -263,7 +309,70 @@ class TrlEnvironment(unittest.TestCase):
             seen: Any = environment._episode.observation
             self.assertIn(expected, (seen["task_id"] or "") + seen["prompt"], name)
 
-    def test_with_arguments_and_over_an_outage(self) -> None:
+    def test_a_column_means_the_same_to_every_adapter(self) -> None:
+        """Cells may be empty, ids, objects, or JSON text of either; without a task the prompt is it."""
+        label = f" {TASK_ID}\n"
+        cells: List[Any] = [{"task_id": label}, {"task": label}, {"task": json.dumps({"task_id": TASK_ID})}]
+        cells += [{"task_id": "", "task": {"task_id": TASK_ID}}, {"task_id": json.dumps({"task_id": TASK_ID})}]
+        inline = [
+            {"task": INLINE},
+            {"task": json.dumps(INLINE)},
+            {"task": {"task": json.dumps(INLINE)}, "task_id": None},
+        ]
+        empty = [{"task_id": "", "task": ""}, {"task_id": None, "task": None}, {"task": " "}, {}]
+        cat = json.dumps({"actions": [{**ACTIONS[0], "text": "Cat"}, ACTIONS[1]]})
+        wanted = [({"task_id": TASK_ID}, cells), ({"task": INLINE}, inline), ({"prompt": "Draw a dog."}, empty)]
+        rewards = set()
+        for task, rows in wanted:
+            expected = reward_of(cat, **task)
+            rewards.add(expected)
+            for row in rows:
+                function = RewardFunction(URL)
+                columns = {name: [value] for name, value in row.items()}
+                self.assertEqual(function(["Draw a dog."], [cat], **columns), [expected], row)
+                environment = DiagramEnvironment(URL)
+                environment.reset(**row, prompt="Draw a dog.")
+                environment.submit_diagram(json.loads(cat)["actions"])
+                self.assertEqual(environment.get_reward(), expected, row)
+                info = {**row, "prompt": [{"role": "user", "content": "Draw a dog."}]}
+                self.assertEqual(verl.compute_score_sync("d", cat, "", info, url=URL)["score"], expected, row)
+        self.assertEqual(len(rewards), 3)
+
+    def test_what_a_model_does_is_no_outage(self) -> None:
+        """What no request can hold is a bad answer, with its reward, and what was said of it goes to the model."""
+        deep: Any = 1
+        for _ in range(70):
+            deep = [deep]
+        for call, said in (
+            (lambda tools: tools.submit_diagram(deep), "nested"),
+            (lambda tools: tools.submit_diagram([{"type": "create_shape", "id": "x" * 2**20}]), "long"),
+            (lambda tools: tools.set_text("Record", "x" * 2**21), "long"),
+            (lambda tools: tools.set_text("Record", "\U0001f408" * 2**19), "1 shape(s)"),
+            (lambda tools: tools.move_shape("Record", float("nan"), 1), "JSON"),
+            (lambda tools: tools.set_text("nobody", "\u4e2d" * 200_000), "1 shape(s)"),
+        ):
+            environment = DiagramEnvironment(URL, preset="weak")
+            environment.reset(task_id=TASK_ID)
+            environment.create_shape(**SHAPES[0])
+            self.assertIn(said, call(environment))
+            self.assertIsInstance(environment.get_reward(), float)
+            self.assertEqual(environment._episode.metrics["turns"], 2 if not environment._episode.is_over else 3)
+
+    def test_a_drawing_that_fills_a_request_leaves_room_for_an_answer(self) -> None:
+        environment = DiagramEnvironment(URL)
+        environment.reset(task_id=TASK_ID)
+        for i in range(60):
+            environment.create_shape(**{**SHAPES[0], "id": str(i), "text": "\u4e2d" * 9_900})
+        self.assertIn("The canvas holds", environment.set_text("1", "\u4e2d" * 250_000))
+        self.assertIn("Reward: ", environment.submit_diagram())
+        self.assertIsInstance(environment.get_reward(), float)
+
+    def test_rollouts_share_connections(self) -> None:
+        one, other = DiagramEnvironment(URL), DiagramEnvironment([URL])
+        self.assertIs(one._episode._client, other._episode._client)
+        self.assertIsNot(one._episode._client, DiagramEnvironment(URL, retries=1)._episode._client)
+
+    def test_with_arguments(self) -> None:
         article = partial(DiagramEnvironment, URL, preset="article", max_calls=2)()
         article.reset(task_id=TASK_ID)
         article.create_shape(**SHAPES[0])
@@ -315,7 +424,6 @@ class Verl(unittest.TestCase):
 
     def setUp(self) -> None:
         self.row = next(verl_rows([Client(URL).task(task_id=TASK_ID)]))
-        _remote.shared_client.cache_clear()
 
     def arguments(self, text: str) -> Dict[str, Any]:
         extra = {**self.row["extra_info"], "num_turns": 2, "rollout_reward_scores": {}}
@@ -349,7 +457,7 @@ class Verl(unittest.TestCase):
         self.assertEqual([item["score"] for item in batch], [item["reward"] for item in expected])
         self.assertEqual(set(batch[0]), {"score", *expected[0]["components"]})
         self.assertEqual(verl.compute_score_batch([], [], [], []), [])
-        with mock.patch("canvas_gym._remote.BATCH", 3):
+        with mock.patch("canvas_gym._remote.MAX_ITEMS", 3):
             again = verl.compute_score_batch(["d"] * 4, texts, truths, infos, preset="article")
         self.assertEqual(again, batch)
 
@@ -371,19 +479,80 @@ class Verl(unittest.TestCase):
             talk = [*self.row["prompt"], {"role": "assistant", "content": json.dumps({"actions": ACTIONS[:3]})}]
             over, said, first, metrics = await interaction.generate_response("request-1", talk, **kwargs)
             self.assertFalse(over)
+            self.assertEqual(await interaction.calculate_score("request-1"), first)
             self.assertIn('rectangle Record at 120,360 size 200x80 "Record"', said)
             talk += [{"role": "user", "content": said}]
             talk += [{"role": "assistant", "content": json.dumps({"actions": [*ACTIONS[3:], {"type": "done"}]})}]
             over, _, second, last = await interaction.generate_response("request-1", talk, **kwargs)
             self.assertTrue(over)
             self.assertAlmostEqual(first + second, reward_of(SOLUTION) - 0.02)
-            self.assertAlmostEqual(await interaction.calculate_score("request-1"), first + second)
             self.assertEqual((list(metrics), last["turns"]), (list(last), 2))
+            self.assertEqual(len(interaction._episodes), 0, "verl 0.7 does not say that it is over")
             await interaction.finalize_interaction("request-1")
-            await interaction.finalize_interaction("request-1")
-            self.assertEqual(len(interaction._episodes), 0)
 
         asyncio.run(play())
+
+    def test_turns_are_rewarded_by_what_they_were_worth(self) -> None:
+        """What verl trains on is what compute_score makes of the whole conversation, in which feedback has JSON too."""
+
+        async def play() -> Any:
+            interaction = verl.DiagramInteraction({"name": "diagram", "url": URL})
+            kwargs = self.row["extra_info"]["interaction_kwargs"]
+            await interaction.start_interaction("request-1", **kwargs)
+            talk, written, scores = list(self.row["prompt"]), "", []
+            for actions in (ACTIONS[:3], [*ACTIONS[3:], {"type": "done"}]):
+                talk.append({"role": "assistant", "content": json.dumps({"actions": actions})})
+                _, said, score, _ = await interaction.generate_response("request-1", talk, **kwargs)
+                talk.append({"role": "user", "content": said})
+                written += f"{talk[-2]['content']}\nuser\n{said}\nassistant\n"
+                scores.append(score)
+            return written, scores
+
+        written, scores = asyncio.run(play())
+        given = self.arguments(written)
+        infos = [{"turn_scores": scores, "tool_rewards": []}]
+        infos += [{"turn_scores": [], "rollout_reward_scores": {"user_turn_rewards": scores}}]
+        alone = verl.compute_score_sync(**self.arguments(SOLUTION), url=URL)
+        for info in infos:
+            score = asyncio.run(verl.compute_score(**{**given, "extra_info": {**given["extra_info"], **info}}, url=URL))
+            self.assertAlmostEqual(score["score"], reward_of(SOLUTION) - 0.02)
+            self.assertEqual(set(score), set(alone))
+            self.assertTrue(all(math.isnan(value) for name, value in score.items() if name != "score"))
+        batch = verl.compute_score_batch(
+            ["d"] * 3, [written, SOLUTION, written], [TASK_ID] * 3, [infos[0], {}, infos[1]]
+        )
+        self.assertEqual([item["score"] for item in batch], [sum(scores), alone["score"], sum(scores)])
+        self.assertEqual(batch[1], alone)
+
+    def test_unknown_settings_are_refused(self) -> None:
+        passed_by_verl = {"reward_router_address": "http://router", "reward_model_tokenizer": object()}
+        self.assertEqual(
+            verl.compute_score_sync(**self.arguments("no"), url=URL, preset="article", **passed_by_verl)["score"], 0.0
+        )
+        for wrong in ({"reward": "article"}, {"presett": "x"}, {"max_turns": 3}):
+            with self.assertRaisesRegex(TypeError, "there are url, preset, and the reward preset is named `preset`"):
+                verl.compute_score_sync(**self.arguments("x"), url=URL, **wrong)
+        with self.assertRaisesRegex(TypeError, "unknown settings 'reward'; there are url, preset, max_turns, name"):
+            verl.DiagramInteraction({"reward": "article"})
+
+    def test_a_batch_larger_than_a_request(self) -> None:
+        """34 MB, where a request may have 32 MiB."""
+        texts = ["x" * 33_000, *["x" * 33_000 + SOLUTION] * 1023]
+        batch = verl.compute_score_batch(["d"] * 1024, texts, [TASK_ID] * 1024, url=URL, preset="weak")
+        self.assertEqual([item["score"] for item in batch], [0.0] + [1.0] * 1023)
+
+    def test_what_is_no_number_is_an_error(self) -> None:
+        good = {"rewards": [0.5], "scores": [0.5], "extra_logs": {"valid": [1.0]}}
+        for bad in (
+            {"rewards": [True]},
+            {"rewards": [None]},
+            {"scores": [float("nan")]},
+            {"scores": []},
+            {"extra_logs": {"valid": [1.0, 1.0]}},
+            {"extra_logs": {"valid": [False]}},
+        ):
+            with FaultyServer(json_answer({**good, **bad})) as server, self.assertRaises(CanvasGymError):
+                verl.compute_score_sync("d", "x", TASK_ID, url=server.url)
 
     def test_interactions_that_never_ended_make_room(self) -> None:
         async def play() -> List[str]:
@@ -392,7 +561,10 @@ class Verl(unittest.TestCase):
                 await interaction.start_interaction(name, task_id=TASK_ID)
             with self.assertRaises(ValueError):
                 await interaction.start_interaction("d", name="diagram")
-            return list(interaction._episodes)
+            left = list(interaction._episodes)
+            await interaction.finalize_interaction("c")
+            self.assertEqual(list(interaction._episodes), left[:-1])
+            return left
 
         with mock.patch("canvas_gym.verl.MAX_EPISODES", 2):
             self.assertEqual(asyncio.run(play()), ["b", "c"])
@@ -402,9 +574,6 @@ class OpenRlhf(unittest.TestCase):
     """reward_func as SingleTurnAgentExecutor calls it, and the turns as MultiTurnAgentExecutor plays them."""
 
     prompt = "<|im_start|>user\nDraw.<|im_end|>\n<|im_start|>assistant\n"
-
-    def setUp(self) -> None:
-        _remote.shared_client.cache_clear()
 
     def test_rewards_by_label_and_by_prompt(self) -> None:
         module = load_by_path("openrlhf")
@@ -454,15 +623,44 @@ class OpenRlhf(unittest.TestCase):
         self.assertEqual(list(first["extra_logs"]), list(last["extra_logs"]))
 
     def test_the_end_of_an_answer_in_each_template(self) -> None:
-        for chat in openrlhf.CHATS:
-            prompt = f"{chat.mark}user\nDraw.{chat.end}{chat.assistant}"
-            followed = openrlhf.to_next_turn(prompt, "{}", "Look.")
-            self.assertTrue(followed.startswith(chat.end) and followed.endswith(chat.assistant), chat.mark)
-            self.assertEqual(openrlhf.to_next_turn(prompt, "{}" + chat.end, "Look."), followed[len(chat.end) :])
+        for name, chat in openrlhf.CHATS.items():
+            prompt = f"{chat.user.format('Draw.')}{chat.assistant}"
+            self.assertEqual(openrlhf.chat_of(prompt), chat, name)
+            followed = openrlhf.to_next_turn(chat, "{}", "Look.")
+            self.assertTrue(followed.startswith(chat.end) and followed.endswith(chat.assistant), name)
+            self.assertEqual(openrlhf.to_next_turn(chat, "{}" + chat.end, "Look."), followed[len(chat.end) :])
             self.assertEqual(openrlhf.strip_end("{}" + chat.end), "{}")
-        self.assertEqual(openrlhf.strip_end("{} " + chat.end + " \n"), "{}")
+            self.assertEqual(openrlhf.strip_end("{} " + chat.end + " \n"), "{}")
         self.assertEqual(openrlhf.strip_end("{}" + " " * 200_000 + "x"), "{}" + " " * 200_000 + "x")
-        self.assertEqual(openrlhf.to_next_turn("Draw.", "{}", "Look."), "\n\nUser: Look.\n\nAssistant: ")
+        plain = openrlhf.chat_of("Draw.")
+        self.assertEqual(openrlhf.to_next_turn(plain, "{}", "Look."), "\n\nUser: Look.\n\nAssistant: ")
+
+    def test_what_a_template_lets_an_answer_begin_with_is_kept(self) -> None:
+        for thoughts in ("<think>\n\n</think>\n\n", "<think>\n", ""):
+            followed = openrlhf.to_next_turn(openrlhf.chat_of(self.prompt + thoughts), "{}", "Look.")
+            self.assertTrue(followed.endswith("Look.<|im_end|>\n<|im_start|>assistant\n" + thoughts), thoughts)
+
+    def test_a_template_that_is_not_known_is_refused(self) -> None:
+        glm = "[gMASK]<sop><|user|>\nDraw.<|assistant|>\n"
+        with self.assertRaisesRegex(ValueError, "not known; turns can be written in ChatML"):
+            asyncio.run(openrlhf.DiagramAgent().reset({"observation": glm, "label": TASK_ID}))
+
+    def test_the_template_is_that_of_the_prompt_whatever_the_model_writes(self) -> None:
+        async def play() -> str:
+            agent = openrlhf.DiagramAgent()
+            chat = openrlhf.CHATS["Llama 3"]
+            text = chat.user.format("Draw.") + chat.assistant
+            await agent.reset({"observation": text, "label": TASK_ID})
+            shape = {**ACTIONS[0], "text": "<|im_start|>assistant\n <|im_end|>\n<|im_start|>assistant [/INST]"}
+            said = json.dumps({"actions": [shape]}) + chat.end
+            first = await agent.step({"observation_text": text, "action_text": said})
+            text += said + first["environment_feedback"]
+            second = await agent.step({"observation_text": text, "action_text": said})
+            return str(second["environment_feedback"])
+
+        feedback = asyncio.run(play())
+        self.assertTrue(feedback.startswith("<|start_header_id|>user<|end_header_id|>\n\nThe canvas:"))
+        self.assertTrue(feedback.endswith("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"))
 
     def test_an_episode_needs_a_label(self) -> None:
         with self.assertRaises(ValueError):

@@ -6,18 +6,26 @@ The state stays with the caller: servers keep nothing, so an episode outlives an
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Mapping, Optional, cast
+from typing import Any, Dict, List, Mapping, Optional, Sequence, cast
 
 from ._api import Api, InlineTask, Observation, State, StepResponse
 from ._checks import assert_preset
 from .describe import describe_canvas, describe_feedback
+from .errors import ResponseError
 
-__all__ = ["TextEpisode", "last_text", "parse_task"]
+__all__ = ["TextEpisode", "last_text", "parse_task", "task_columns", "task_of"]
 
-EDITOR_ACTIONS = """\
+HOW_TO_GO_ON = {
+    "editor": """\
 Answer with one JSON object of the actions that improve it: {"actions": [...]}. Besides create_shape and connect there \
 are move_shape (id, x, y), resize_shape (id, w, h), set_text (id, text), delete_shape (id) and disconnect (from, to). \
-When the drawing is finished, answer {"actions": [{"type": "done"}]}."""
+When the drawing is finished, answer {"actions": [{"type": "done"}]}.""",
+    "core": """\
+Answer with one JSON object of the actions that add what is missing: {"actions": [...]}. There are create_shape and \
+connect.""",
+}
+MAX_UNITS = 262_144  # UTF-16 code units; of a longer text the server says that it is too long
+UNSENDABLE = ("body_too_large", "too_deep")
 
 
 class TextEpisode:
@@ -35,11 +43,8 @@ class TextEpisode:
     ) -> None:
         assert_preset(preset)
         self._client = client
-        self._rules: Dict[str, Any] = {
-            "reward": preset,
-            "max_turns": max_turns,
-            "action_set": action_set or ("editor" if max_turns > 1 else "core"),
-        }
+        self._action_set = action_set or ("editor" if max_turns > 1 else "core")
+        self._rules: Dict[str, Any] = {"reward": preset, "max_turns": max_turns, "action_set": self._action_set}
         self._state: Optional[State] = None
         self.observation: Optional[Observation] = None
         self.is_over = False
@@ -51,14 +56,37 @@ class TextEpisode:
         self.observation = answer["observation"]
         return answer["observation"]
 
-    def play(self, text: Any, finish_reason: Optional[str] = None) -> StepResponse:
-        """Take a turn with what a model wrote."""
+    def play(self, action: Any) -> StepResponse:
+        """Take a turn with what a model wrote, or with its actions as an object.
+
+        What is too large or nested too deep for a request is a bad answer and no failure: as text, the server says so,
+        and where the drawing leaves no room for that either, it counts as no answer.
+        """
         if self._state is None or self.is_over:
             raise RuntimeError("the episode is over or has not begun; call start()")
-        answer = self._client.step(state=self._state, action=text, finish_reason=finish_reason)
+        answer = (
+            self._step(action) or self._step(_short_text(action)) or self._client.step(state=self._state, action="")
+        )
         self._state, self.is_over = answer["state"], answer["done"]
         self.observation = answer["observation"]
         return answer
+
+    def _step(self, action: Any) -> Optional[StepResponse]:
+        """Ask for a turn; None where no request can hold it."""
+        try:
+            return self._client.step(state=self._state, action=action)
+        except ResponseError as error:
+            if error.code not in UNSENDABLE:
+                raise
+        except (ValueError, RecursionError):  # NaN and depths that no JSON is made of
+            if isinstance(action, str):
+                raise
+        return None
+
+    def next_message(self, answer: StepResponse) -> str:
+        """Say what a turn came to and how to go on: the user's next message."""
+        canvas, feedback = answer["observation"]["canvas"], describe_feedback(answer["observation"], answer["info"])
+        return f"The canvas:\n{describe_canvas(canvas)}\n\n{feedback}\n\n{HOW_TO_GO_ON[self._action_set]}"
 
     @property
     def total_reward(self) -> float:
@@ -83,10 +111,33 @@ class TextEpisode:
         }
 
 
-def describe_turn(answer: StepResponse) -> str:
-    """Say what a turn came to and how to go on: the user's next message."""
-    feedback = describe_feedback(answer["observation"], answer["info"])
-    return f"The canvas:\n{describe_canvas(answer['observation']['canvas'])}\n\n{feedback}\n\n{EDITOR_ACTIONS}"
+def _short_text(action: Any) -> str:
+    """Make a text of an action that any request can hold, and that the server reads as it would the whole."""
+    try:
+        text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * (MAX_UNITS + 2)].decode("utf-16-le", "ignore")
+
+
+def task_of(row: Mapping[str, Any]) -> Dict[str, Any]:
+    """Read the task that a row of a data set names in `task_id`, else in `task`; {} where it names none.
+
+    >>> task_of({"task_id": "", "task": '{"prompt": "Draw a box."}'}), task_of({"task": "train.pipeline.1.3"})
+    ({'task': {'prompt': 'Draw a box.'}}, {'task_id': 'train.pipeline.1.3'})
+    >>> task_of({"task_id": None, "task": ""})
+    {}
+    """
+    return parse_task(row.get("task_id")) or parse_task(row.get("task"))
+
+
+def task_columns(size: int, task_ids: Optional[Sequence[Any]], tasks: Optional[Sequence[Any]]) -> Dict[str, List[Any]]:
+    """Make the columns `task_id` and `task` of /score from those of a data set; None where a row names no task."""
+    named = [
+        task_of({"task_id": task_id, "task": task})
+        for task_id, task in zip(task_ids or [None] * size, tasks or [None] * size)
+    ]
+    return {name: [task.get(name) for task in named] for name in ("task_id", "task")}
 
 
 def parse_task(label: Any) -> Dict[str, Any]:
@@ -94,29 +145,26 @@ def parse_task(label: Any) -> Dict[str, Any]:
 
     >>> parse_task("train.pipeline.1.3"), parse_task('{"task_id": "train.pipeline.1.3"}'), parse_task(None)
     ({'task_id': 'train.pipeline.1.3'}, {'task_id': 'train.pipeline.1.3'}, {})
-    >>> parse_task({"prompt": "Draw a box."})
-    {'task': {'prompt': 'Draw a box.'}}
+    >>> parse_task({"prompt": "Draw a box."}), parse_task({"task": '{"prompt": "Draw a box."}'})
+    ({'task': {'prompt': 'Draw a box.'}}, {'task': {'prompt': 'Draw a box.'}})
     """
-    if isinstance(label, str) and label.lstrip().startswith("{"):
-        label = json.loads(label)
+    if isinstance(label, str):
+        label = label.strip()
+        if label.startswith("{"):
+            label = json.loads(label)
     if label is None or label == "":
         return {}
     if isinstance(label, str):
-        return {"task_id": label.strip()}
+        return {"task_id": label}
     if not isinstance(label, Mapping):
         raise TypeError(f"a task must be a task id, an object or its JSON text, and is {type(label).__name__}")
     if label.get("task_id"):
         return {"task_id": label["task_id"]}
     if label.get("task"):
-        return {"task": parse_inline(label["task"])}
+        return parse_task(label["task"])
     if "prompt" in label:
         return {"task": cast("InlineTask", dict(label))}
     raise ValueError("an object that names a task must have task_id, task or prompt")
-
-
-def parse_inline(task: Any) -> InlineTask:
-    """Read an inline task, which tables hold as JSON text."""
-    return cast("InlineTask", json.loads(task) if isinstance(task, str) else dict(task))
 
 
 def last_text(messages: Any, role: str) -> str:

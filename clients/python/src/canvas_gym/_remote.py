@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
-from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, TypedDict, Union
 
 # OpenRLHF and verl load their adapters by path, so nothing that those import is imported by a dot.
 from canvas_gym._api import Api, Operation
+from canvas_gym._batches import MAX_BYTES, MAX_ITEMS, assert_numbers, cut
 from canvas_gym._checks import assert_columns, assert_preset
-from canvas_gym.client import Client
-from canvas_gym.errors import CanvasGymError
+from canvas_gym.client import Client, split_urls
 from canvas_gym.replicas import Replicas, connect
 
 __all__ = ["RemoteRewards", "get_rewards", "shared_client"]
@@ -25,8 +24,7 @@ GET_REWARD = Operation(
     answer="json",
     accept="application/json",
 )
-BATCH = 1024
-RETRIES = 8  # some 20 seconds of waiting; the trainers that use this take an exception as the end
+RETRIES = 8  # 9 tries, 20 seconds of waiting between them; the trainers that use this take an exception as the end
 
 
 class RemoteRewards(TypedDict):
@@ -54,15 +52,16 @@ def get_rewards(
         labels: Tasks: an id, an object or its JSON text, or None for the prompt itself.
         preset: Reward preset, default graded.
     """
-    assert_columns(len(query), query=query, prompts=prompts, labels=labels)
+    columns: Dict[str, Optional[Sequence[Any]]] = {"query": query, "prompts": prompts, "labels": labels}
+    assert_columns(len(query), **columns)
     assert_preset(preset)
     answer: RemoteRewards = {"rewards": [], "scores": [], "extra_logs": {}}
-    for start in range(0, max(len(query), 1), BATCH):  # an empty batch is asked for too: its columns have names
-        cut = slice(start, start + BATCH)
-        columns = {"query": query, "prompts": prompts, "labels": labels}
-        fields = {name: None if column is None else list(column[cut]) for name, column in columns.items()}
+    # An empty batch is asked for too: its columns have names.
+    for fields in list(cut(columns, MAX_ITEMS, MAX_BYTES)) or [columns]:
         part = client._call(GET_REWARD, {**fields, "reward": preset})
-        _assert_rewards(part["rewards"], len(fields["query"] or ()))
+        numbers = {"rewards": part["rewards"], "scores": part["scores"], **part["extra_logs"]}
+        for name, column in numbers.items():
+            assert_numbers(name, column, len(fields["query"] or ()))
         answer["rewards"] += part["rewards"]
         answer["scores"] += part["scores"]
         for name, column in part["extra_logs"].items():
@@ -70,14 +69,17 @@ def get_rewards(
     return answer
 
 
-def _assert_rewards(rewards: Any, count: int) -> None:
-    """Raise where rewards are not as many finite numbers as there are texts: a trainer would not notice."""
-    numbers = [reward for reward in rewards if isinstance(reward, (int, float)) and math.isfinite(reward)]
-    if len(rewards) != count or len(numbers) != count:
-        raise CanvasGymError(f"the server answered {len(numbers)} rewards for {count} texts")
+def shared_client(
+    url: Union[str, Sequence[str], None], *, timeout: float = 60.0, retries: Optional[int] = None
+) -> Union[Client, Replicas]:
+    """Give the client for an address, or several: one for the whole process, by default with patience.
+
+    >>> shared_client("http://a:8000") is shared_client(["http://a:8000"]), shared_client("http://a:8000").retries
+    (True, 8)
+    """
+    return _connect(tuple(split_urls(url)), timeout, RETRIES if retries is None else retries)
 
 
-@functools.lru_cache(maxsize=16)
-def shared_client(url: Optional[str]) -> Union[Client, Replicas]:
-    """Give the client for an address, one for the whole process, with patience."""
-    return connect(url, retries=RETRIES)
+@functools.lru_cache(maxsize=64)
+def _connect(urls: Tuple[str, ...], timeout: float, retries: int) -> Union[Client, Replicas]:
+    return connect(urls, timeout=timeout, retries=retries)

@@ -32,8 +32,9 @@ from typing import (
 )
 
 from ._api import Observation, Preset
+from ._batches import MAX_BYTES, MAX_ITEMS, assert_scores, cut
 from ._checks import assert_columns, assert_preset, framework
-from ._episode import TextEpisode, parse_task
+from ._episode import TextEpisode, parse_task, task_columns
 from ._remote import RETRIES
 from .client import split_urls
 from .replicas import Replicas
@@ -96,19 +97,16 @@ def score(
         tasks: Inline tasks, where task_ids has None.
         prompts: Prompts, where both have None.
         preset: Reward preset, default graded.
-        batch_size: Completions a request.
+        batch_size: Completions a request, at most; fewer where they are very large.
 
     Raises:
         ConnectionFailed: No replica answered.
         ResponseError: A replica refused.
     """
-    columns = {"completions": completions, "prompts": prompts, "task_id": task_ids, "task": tasks}
     assert_columns(len(completions), completions=completions, prompts=prompts, task_ids=task_ids, tasks=tasks)
     assert_preset(preset)
-    parts = [
-        {name: None if column is None else list(column[start : start + batch_size]) for name, column in columns.items()}
-        for start in range(0, len(completions), batch_size)
-    ]
+    named = task_columns(len(completions), task_ids, tasks)
+    parts = cut({"completions": completions, "prompts": prompts, **named}, min(batch_size, MAX_ITEMS), MAX_BYTES)
     client = Replicas(split_urls(urls), retries=RETRIES)
     scored = _as_they_end(lambda part: _score.remote(client, part, preset), parts)
     answers = [answer for _, answer in sorted(scored, key=lambda pair: pair[0])]
@@ -152,10 +150,14 @@ def rollouts(
 
 @ray.remote(max_retries=MAX_RETRIES)
 def _score(client: Replicas, columns: Mapping[str, Any], preset: Optional[Preset]) -> Any:
-    context = {name: columns[name] for name in ("task_id", "task") if columns[name] is not None}
-    return client.score(
-        completions=columns["completions"], prompts=columns["prompts"], context=context or None, reward=preset
+    answer = client.score(
+        completions=columns["completions"],
+        prompts=columns["prompts"],
+        context={"task_id": columns["task_id"], "task": columns["task"]},
+        reward=preset,
     )
+    assert_scores(answer, len(columns["completions"]))
+    return answer
 
 
 @ray.remote(max_retries=MAX_RETRIES)

@@ -6,8 +6,9 @@
     +environment.skyrl_gym.canvas_gym.url=http://127.0.0.1:8000
 
 Rows have `prompt`, `env_class` and, as the task, `extra_info.task_id`, else `reward_spec.ground_truth` (an id, or
-`{"task_id": ...}`, `{"task": ...}` as JSON text), else the prompt itself; `skyrl_rows` makes them. A failure of the
-server raises, after 20 seconds of retries, and is never a reward.
+`{"task_id": ...}`, `{"task": ...}` as JSON text), else the prompt itself; `skyrl_rows` makes them. Where SkyRL takes no
+configuration of an environment of one's own, the variable CANVAS_GYM_URL says where the server is. A failure of the
+server raises, after 9 tries of up to a minute each, and is never a reward.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
 from ._api import PublicTask
 from ._checks import framework
-from ._episode import TextEpisode, describe_turn, last_text, parse_task
+from ._episode import TextEpisode, last_text, parse_task, task_of
 from ._remote import shared_client
-from .datasets import INSTRUCTIONS, chat_prompt
+from .datasets import DATA_SOURCE, INSTRUCTIONS, chat_prompt
 
 with framework("skyrl"):
     import skyrl_gym
@@ -28,6 +29,7 @@ with framework("skyrl"):
 __all__ = ["ENV_ID", "DiagramEnv", "skyrl_rows"]
 
 ENV_ID = "canvas_gym"
+SETTINGS = ("url", "preset", "max_turns", "action_set")
 
 Messages = List[Dict[str, str]]
 
@@ -38,7 +40,7 @@ class DiagramEnv(BaseTextEnv):  # type: ignore[misc, unused-ignore]
     In an episode of one turn the reward is that of the drawing, in [0, 1]; of several, its change less 0.01 a turn.
 
     Args:
-        env_config: `url`, `preset`, `max_turns` and `action_set`; all may be missing.
+        env_config: `url`, `preset`, `max_turns` and `action_set`; all may be missing, and others are refused.
         extras: The row. Its `max_turns`, which SkyRL sets, counts where env_config has none.
     """
 
@@ -47,6 +49,11 @@ class DiagramEnv(BaseTextEnv):  # type: ignore[misc, unused-ignore]
     ) -> None:
         super().__init__()
         config, self._row = dict(env_config or {}), dict(extras or {})
+        unknown = [name for name in config if name not in SETTINGS]
+        if unknown:
+            raise ValueError(
+                f"env_config must have none but {', '.join(SETTINGS)}, and has {', '.join(map(repr, unknown))}"
+            )
         self.max_turns = int(config.get("max_turns") or self._row.get("max_turns") or 1)
         self._episode = TextEpisode(
             shared_client(config.get("url")),
@@ -59,9 +66,7 @@ class DiagramEnv(BaseTextEnv):  # type: ignore[misc, unused-ignore]
         """Begin; the prompt stays as it is."""
         extra = self._row.get("extra_info") or {}
         truth = (self._row.get("reward_spec") or {}).get("ground_truth")
-        named = {name: extra[name] for name in ("task_id", "task") if extra.get(name)}
-        task = parse_task(named) if named else parse_task(truth) or {"prompt": last_text(prompt, "user")}
-        self._episode.start(task)
+        self._episode.start(task_of(extra) or parse_task(truth) or {"prompt": last_text(prompt, "user")})
         self.turns = 0
         return prompt, {}
 
@@ -69,7 +74,7 @@ class DiagramEnv(BaseTextEnv):  # type: ignore[misc, unused-ignore]
         """Play what the model wrote."""
         answer = self._episode.play(action)
         self.turns += 1
-        seen: Messages = [] if answer["done"] else [{"role": "user", "content": describe_turn(answer)}]
+        seen: Messages = [] if answer["done"] else [{"role": "user", "content": self._episode.next_message(answer)}]
         return BaseTextEnvStepOutput(
             observations=seen,
             reward=float(answer["reward"]),
@@ -89,7 +94,7 @@ def skyrl_rows(tasks: Iterable[PublicTask], *, system: str = INSTRUCTIONS) -> It
     """Make rows of SkyRL's data sets from tasks of the suite."""
     for task in tasks:
         yield {
-            "data_source": "text_to_diagram",
+            "data_source": DATA_SOURCE,
             "prompt": chat_prompt(task["prompt"], system, task["canvas"]),
             "env_class": ENV_ID,
             "reward_spec": {"method": "rule", "ground_truth": task["task_id"]},

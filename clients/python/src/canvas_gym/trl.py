@@ -1,27 +1,28 @@
 """Reward functions and an environment for TRL's trainers (GRPO, RLOO, online DPO), and for Unsloth, which runs them.
 
-    from canvas_gym.trl import graded_reward
-    trainer = GRPOTrainer(model, reward_funcs=graded_reward, train_dataset=rows, ...)
+    from canvas_gym.trl import RewardFunction
+    trainer = GRPOTrainer(model, reward_funcs=RewardFunction("http://127.0.0.1:8000"), train_dataset=rows, ...)
 
     from canvas_gym.trl import DiagramEnvironment
     trainer = GRPOTrainer(model, environment_factory=DiagramEnvironment, train_dataset=rows, ...)
 
 Rows come from `canvas_gym.datasets.prompt_rows`. The server is at CANVAS_GYM_URL unless an argument says otherwise.
 Neither TRL nor torch is imported, so any version will do. What the server could not score is None, which TRL from 1.6
-on leaves out of the training; before that, `reward_function(on_outage="raise")` keeps it from being taken for 0.
+on leaves out of the training; before that, `RewardFunction(on_outage="raise")` keeps it from being taken for 0.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 from ._api import Preset, StepResponse
+from ._batches import MAX_BYTES, MAX_ITEMS, assert_scores, cut
 from ._checks import assert_columns, assert_preset
-from ._episode import TextEpisode, last_text, parse_inline, parse_task
-from .client import Client
+from ._episode import TextEpisode, last_text, task_columns, task_of
+from ._remote import shared_client
 from .errors import CanvasGymError
-from .replicas import Replicas, connect, is_outage
+from .replicas import is_outage
 
 __all__ = [
     "DiagramEnvironment",
@@ -37,12 +38,9 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-MAX_ITEMS = 4096
-MAX_CHARACTERS = 8_000_000  # the server takes 32 MiB, and a character has up to 4 bytes
 MAX_CALLS = 100
 SUITE_FIELDS = ("seed", "split", "family", "level", "index")
 
-Columns = Dict[str, List[Any]]
 ShapeKind = Literal["rectangle", "ellipse", "diamond", "text"]
 
 
@@ -50,8 +48,8 @@ class RewardFunction:
     """A reward function: one request to the server for a whole batch. It pickles, and may be called from threads.
 
     Args:
-        preset: Reward preset: graded, article, stronger or weak.
         url: Where the server is, or several addresses; None stands for CANVAS_GYM_URL.
+        preset: Reward preset: graded, article, stronger or weak.
         on_outage: What becomes of a batch when the server does not answer in spite of the retries, and of items that
             it could not score: "none" (the reward is None) or "raise". TRL before 1.6, which Unsloth may bring, takes
             None for 0 where there is no other reward: "raise" is right there.
@@ -62,9 +60,9 @@ class RewardFunction:
 
     def __init__(
         self,
+        url: Union[str, Sequence[str], None] = None,
         preset: Preset = "graded",
         *,
-        url: Union[str, Sequence[str], None] = None,
         on_outage: Literal["none", "raise"] = "none",
         timeout: float = 60.0,
         retries: int = 4,
@@ -79,10 +77,12 @@ class RewardFunction:
         self.timeout = timeout
         self.retries = retries
         self.__name__ = name or f"{preset}_reward"
-        self._client: Union[Client, Replicas, None] = None
+        self._logged: Tuple[str, ...] = ()
+        if url is not None:
+            shared_client(url, timeout=timeout, retries=retries)  # says what is wrong with an address
 
     def __repr__(self) -> str:
-        return f"RewardFunction({self.preset!r}, url={self.url!r})"
+        return f"RewardFunction({self.url!r}, {self.preset!r})"
 
     def __call__(
         self,
@@ -98,10 +98,11 @@ class RewardFunction:
         Args:
             prompts: Texts, or lists of messages.
             completions: Texts, or lists of messages, of which the last of the assistant counts.
-            log_extra: Gets every component of the reward as a column, where the trainer offers it.
+            log_extra: Gets every component of the reward as a column, where the trainer offers it. The names begin with
+                that of the function.
             log_metric: Gets the mean of every component, where the trainer offers it.
-            **columns: Columns of the data set. `task_id` and `task` (an inline task, or its JSON text) say what to
-                score against; where both are missing or None, the prompt does.
+            **columns: Columns of the data set. `task_id`, else `task` (an inline task, or its JSON text), says what to
+                score against; where both are missing or empty, the prompt does.
 
         Returns:
             A reward in [0, 1] for each completion; None where the server failed.
@@ -109,19 +110,17 @@ class RewardFunction:
         items = _to_items(prompts, completions, columns)
         rewards: List[Optional[float]] = []
         components: List[Mapping[str, float]] = []
-        for batch in _batches(items):
+        for batch in cut(items, MAX_ITEMS, MAX_BYTES):
             answer = self._score(batch)
             rewards += answer["rewards"]
             components += answer["components"]
         self._log(rewards, components, log_extra, log_metric)
         return rewards
 
-    def _score(self, batch: Columns) -> Mapping[str, Any]:
-        if self._client is None:
-            self._client = connect(self.url, timeout=self.timeout, retries=self.retries)
+    def _score(self, batch: Mapping[str, Any]) -> Mapping[str, Any]:
         size = len(batch["completions"])
         try:
-            answer = self._client.score(
+            answer = shared_client(self.url, timeout=self.timeout, retries=self.retries).score(
                 prompts=batch["prompts"],
                 completions=batch["completions"],
                 context={"task_id": batch["task_id"], "task": batch["task"]},
@@ -132,10 +131,11 @@ class RewardFunction:
                 raise
             logger.warning("%d completions have no reward: %s", size, error)
             return {"rewards": [None] * size, "components": [{}] * size}
+        assert_scores(answer, size)
         failed = answer["rewards"].count(None)
         if failed and self.on_outage == "raise":
             raise CanvasGymError(f"the server could not score {failed} of {size} completions")
-        return cast("Mapping[str, Any]", answer)
+        return answer
 
     def _log(
         self,
@@ -145,26 +145,24 @@ class RewardFunction:
         log_metric: Optional[Callable[[str, float], None]],
     ) -> None:
         scored = [item for item, reward in zip(components, rewards) if reward is not None]
+        if scored:
+            self._logged = tuple(scored[0])
         if log_metric is not None and rewards:
             log_metric(f"{self.__name__}/unscored", 1 - len(scored) / len(rewards))
-        for name in scored[0] if scored else ():
-            if log_extra is not None:
-                log_extra(name, [None if reward is None else item[name] for item, reward in zip(components, rewards)])
-            if log_metric is not None:
+        for name in self._logged if rewards else ():
+            column = [None if reward is None else item[name] for item, reward in zip(components, rewards)]
+            if log_extra is not None:  # also of an outage: TRL would show the last batch's column beside this one
+                log_extra(f"{self.__name__}/{name}", column)
+            if log_metric is not None and scored:
                 log_metric(f"{self.__name__}/{name}", sum(item[name] for item in scored) / len(scored))
 
 
-def reward_function(
-    url: Union[str, Sequence[str], None] = None, preset: Preset = "graded", **options: Any
-) -> RewardFunction:
-    """Make a reward function; the options are those of RewardFunction."""
-    return RewardFunction(preset, url=url, **options)
+reward_function = RewardFunction
 
-
-graded_reward = RewardFunction("graded")
-article_reward = RewardFunction("article")
-stronger_reward = RewardFunction("stronger")
-weak_reward = RewardFunction("weak")
+graded_reward = RewardFunction(preset="graded")
+article_reward = RewardFunction(preset="article")
+stronger_reward = RewardFunction(preset="stronger")
+weak_reward = RewardFunction(preset="weak")
 
 
 class DiagramTools:
@@ -191,8 +189,8 @@ class DiagramTools:
         timeout: float = 60.0,
         retries: int = 4,
     ) -> None:
-        self._client = connect(url, timeout=timeout, retries=retries)
-        self._episode = TextEpisode(self._client, preset=preset, max_turns=max_calls, action_set="editor")
+        client = shared_client(url, timeout=timeout, retries=retries)
+        self._episode = TextEpisode(client, preset=preset, max_turns=max_calls, action_set="editor")
         self._has_failed = False
 
     def reset(self, **row: Any) -> str:
@@ -206,7 +204,9 @@ class DiagramTools:
             What TRL adds to the user's message: the request where the prompt does not have it, and how to draw.
         """
         asked = last_text(row.get("prompt"), "user").strip()
-        task = _task_of_row(row, asked)
+        task: Dict[str, Any] = task_of(row) or ({"prompt": asked} if asked else {})
+        if not task:
+            task = {name: row[name] for name in SUITE_FIELDS if row.get(name) is not None}
         self._has_failed = True  # until the server has answered
         try:
             seen = self._episode.start(task)
@@ -353,7 +353,8 @@ class DiagramTools:
         try:
             answer = self._episode.play(action)
         except CanvasGymError:
-            self._has_failed = True  # TRL tells the model of the exception, and the rollout has no reward
+            # What a model does raises nothing, so the server failed. TRL tells the model; the rollout has no reward.
+            self._has_failed = True
             raise
         return _describe(answer, self._episode.drawing_reward)
 
@@ -384,43 +385,15 @@ def _describe(answer: StepResponse, reward: float) -> str:
     return "\n".join(lines)
 
 
-def _to_items(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> Columns:
+def _to_items(prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> Dict[str, List[Any]]:
     """Bring the columns of a trainer into the form that /score takes; a named task needs no prompt."""
     size = len(completions)
     assert_columns(
         size, completions=completions, prompts=prompts, task_id=columns.get("task_id"), task=columns.get("task")
     )
-    task_ids = list(columns.get("task_id") or [None] * size)
-    tasks = [None if task is None else parse_inline(task) for task in columns.get("task") or [None] * size]
-    return {
-        "prompts": [
-            "" if task_id is not None or task is not None else last_text(prompt, "user")
-            for prompt, task_id, task in zip(prompts, task_ids, tasks)
-        ],
-        "completions": [last_text(completion, "assistant") for completion in completions],
-        "task_id": task_ids,
-        "task": tasks,
-    }
-
-
-def _batches(items: Columns) -> Iterator[Columns]:
-    """Cut columns into what a request holds, which is all of them unless they are very large."""
-    start = 0
-    size = len(items["completions"])
-    while start < size:
-        end, characters = start, 0
-        while end < size and end - start < MAX_ITEMS and (end == start or characters < MAX_CHARACTERS):
-            characters += len(items["completions"][end]) + len(items["prompts"][end])
-            end += 1
-        yield {name: column[start:end] for name, column in items.items()}
-        start = end
-
-
-def _task_of_row(row: Mapping[str, Any], asked: str) -> Dict[str, Any]:
-    if row.get("task_id"):
-        return {"task_id": row["task_id"]}
-    if row.get("task"):
-        return parse_task(row["task"] if isinstance(row["task"], str) else {"task": row["task"]})
-    if asked:
-        return {"prompt": asked}
-    return {name: row[name] for name in SUITE_FIELDS if row.get(name) is not None}
+    named = task_columns(size, columns.get("task_id"), columns.get("task"))
+    asked = [
+        last_text(prompt, "user") if task_id is None and task is None else ""
+        for prompt, task_id, task in zip(prompts, named["task_id"], named["task"])
+    ]
+    return {"prompts": asked, "completions": [last_text(said, "assistant") for said in completions], **named}

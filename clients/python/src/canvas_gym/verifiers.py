@@ -11,11 +11,11 @@ the sum of the turns' rewards. A failure of the server fails the episode and is 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Iterator, Optional, Union, cast
+from typing import Any, Iterator, Optional, cast
 
 from ._api import Family, Level, Preset, Split
 from ._checks import framework
-from ._episode import TextEpisode, describe_turn
+from ._episode import TextEpisode
 from ._remote import shared_client
 from .datasets import INSTRUCTIONS, mixed_tasks, suite_tasks, system_message
 
@@ -112,7 +112,7 @@ class DiagramEnv(vf.Env[DiagramEnvConfig]):
                 answer = await asyncio.to_thread(episode.play, segment.last_reply)
                 if answer["done"]:
                     break
-                segment = await interaction.turn(describe_turn(answer))
+                segment = await interaction.turn(episode.next_message(answer))
         trace = interaction.trace
         if not trace.errors:
             trace.record_reward("diagram", episode.total_reward)
@@ -121,5 +121,4 @@ class DiagramEnv(vf.Env[DiagramEnvConfig]):
 
 def load_environment(**settings: Any) -> DiagramEnv:
     """Make the environment; the settings are those of DiagramConfig."""
-    environment: Union[DiagramEnv, Any] = DiagramEnv(DiagramEnvConfig(taskset=DiagramConfig(**settings)))
-    return environment
+    return DiagramEnv(DiagramEnvConfig(taskset=DiagramConfig(**settings)))
