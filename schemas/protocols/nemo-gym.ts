@@ -89,6 +89,7 @@ function toToolRoute({ name, description, input_schema }: Tool) {
     summary: `Tool: ${description.split('.')[0]!.toLowerCase()}`,
     description: `Needs the cookie of /seed_session. Takes ${Object.keys(input_schema['properties'] as object).join(', ')}. Bad arguments are answered with 200 and what to change.`,
     body: 'bytes',
+    body_limit: 'batch',
     answer: NemoToolResponse,
     refusals: [400, 422],
   } as const satisfies Route;

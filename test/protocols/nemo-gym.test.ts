@@ -113,6 +113,33 @@ overTransports('NeMo Gym, unsigned', (api) => {
     expect((json as Verified).reward).toBeGreaterThan(0.9);
   });
 
+  const drawn = SOLUTION.map((action) => callItem(toCall(action).name, toCall(action).input));
+  const badConnect = callItem('connect', { from_id: 'a', to_id: 'zzz' });
+  const selects = (count: number) => Array.from({ length: count }, () => callItem('select', { ids: [] }));
+
+  test.each([
+    ['nothing', []],
+    ['a call that is refused', [badConnect]],
+    ['two of them', [badConnect, callItem('move_shape', { id: 'zzz', x: 1, y: 1 })]],
+    ['a call that is refused, and words', [badConnect, messageItem('Done!')]],
+    ['words', [messageItem('Done!')]],
+    ['a submission', [callItem('submit_diagram', {})]],
+    ['a call that is refused, and a submission', [badConnect, callItem('submit_diagram', {})]],
+    ['a submission of what is no list', [callItem('submit_diagram', { actions: 'x' })]],
+    ['a submission of actions that are all refused', [callItem('submit_diagram', { actions: [{ type: 'connect' }] })]],
+    ['actions in words that are all refused', [messageItem('{"actions": [{"type": "connect"}]}')]],
+    ['a call that is refused as the last that is allowed', [...selects(94), badConnect]],
+    ['a call as the last that is allowed', selects(95)],
+    ['calls after the last that is allowed', [...selects(95), callItem('delete_shape', { id: 'a' })]],
+    ['arguments that are no object', [callItem('connect', [1]), callItem('set_text', 'x')]],
+  ])('a drawing by calls has the reward of the drawing, whatever follows that draws nothing: %s', async (_, rest) => {
+    const expected = await api().client.reward({ task_id: TASK_ID, completion: GOOD });
+    const { json } = await verify(toRow({ task_id: TASK_ID }), toResponse([...drawn, ...rest]));
+    expect((json as Verified).reward).toBe(expected.reward);
+    expect((json as Verified)['reward/schema']).toBe(1);
+    expect(expected.reward).toBeGreaterThan(0.9);
+  });
+
   test('a submission longer than any completion that is read draws nothing, and is over', async () => {
     const long = { actions: [...SOLUTION, { type: 'select', ids: ['x'.repeat(300_000)] }] };
     const items = [callItem('submit_diagram', long), callItem('submit_diagram', { actions: SOLUTION })];

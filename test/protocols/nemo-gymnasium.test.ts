@@ -1,6 +1,9 @@
 /** NeMo Gym's Gymnasium protocol: one response is one turn, and the rewards an agent adds up are the environment's. */
 import { expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
+import { reset, step } from '../../server/episode.ts';
+import { reward, score } from '../../server/grade.ts';
+import { render } from '../../server/render/index.ts';
 import { createApi, overTransports, type Answer } from '../http/support.ts';
 import { GOOD, INLINE, POOR, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
 import { callItem, messageItem, toResponse, toRow } from './nemo-client.ts';
@@ -196,6 +199,23 @@ overTransports(
       expect((await api().post('/nemo-gym/step', body)).json).toMatchObject({ error: { path: 'cookie' } });
     });
 
+    test('refusals carry the session on', async () => {
+      const row = toRow({ task_id: TASK_ID });
+      const [first, last] = await play(row, [[messageItem(PROSE)]]);
+      const refused: [number, Answer, object, string][] = [
+        [409, last!, row, '/nemo-gym/step'],
+        [404, first, { ...row, task_id: 'train.nosuch.1.1' }, '/nemo-gym/step'],
+        [404, first, { ...row, task_id: 'train.nosuch.1.1' }, '/verify'],
+        [422, first, { responses_create_params: {}, task: 5 }, '/seed_session'],
+      ];
+      for (const [status, before, sent, path] of refused) {
+        const headers = { 'content-type': 'application/json', cookie: pairOf(before) };
+        const answer = await api().post(path, { ...sent, response: toResponse([messageItem(GOOD)]) }, headers);
+        expect([answer.status, pairOf(answer)], answer.text).toEqual([status, pairOf(before)]);
+        expect(answer.json).toMatchObject({ error: { path: expect.stringMatching(/^body/) as string } });
+      }
+    });
+
     test('close answers with nothing, with a session and without', async () => {
       const [first] = await play(toRow({ task_id: TASK_ID }), []);
       const headers = { 'content-type': 'application/json', cookie: pairOf(first) };
@@ -205,3 +225,32 @@ overTransports(
   },
   { secret: SECRET },
 );
+
+test('a turn that the server failed on is 503 with Retry-After and the session, and can be taken again', async () => {
+  const log: string[] = [];
+  let isBroken = true;
+  const breaking: typeof step = (...args) => {
+    if (isBroken) throw new Error('password 1234');
+    return step(...args);
+  };
+  const environment = { reset, step: breaking, reward, score, render };
+  const app = createApp({ environment, log: (entry) => log.push(entry) });
+  const api = createApi('http://test', async (request) => app.fetch(request));
+  for (const [begin, path, body] of [
+    [
+      '/nemo-gym/reset',
+      '/nemo-gym/step',
+      { ...toRow({ task_id: TASK_ID }), response: toResponse([messageItem(GOOD)]) },
+    ],
+    ['/seed_session', '/create_shape', toCall(SOLUTION[0]!).input],
+    ['/seed_session', '/verify', { ...toRow({ task_id: TASK_ID }), response: toResponse([callItem('select', {})]) }],
+  ] as const) {
+    const cookie = pairOf(await api.post(begin, toRow({ task_id: TASK_ID })));
+    isBroken = true;
+    const failed = await api.post(path, body, { cookie });
+    expect([failed.status, failed.headers.get('retry-after'), pairOf(failed)]).toEqual([503, '1', cookie]);
+    expect([log.pop(), log.length]).toEqual([expect.stringContaining('1234'), 0]);
+    isBroken = false;
+    expect((await api.post(path, body, { cookie: pairOf(failed) })).status).toBe(200);
+  }
+});

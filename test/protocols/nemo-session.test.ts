@@ -66,6 +66,8 @@ overTransports(
       ['no JSON', '{"id": '],
       ['unknown fields', '{"colour": "red"}'],
       ['deep nesting', `${'['.repeat(5000)}${']'.repeat(5000)}`],
+      ['deep nesting in a field', `{"id": ${'['.repeat(4000)}${']'.repeat(4000)}}`],
+      ['far too long', `{"id": ${'['.repeat(2 ** 20)}${']'.repeat(2 ** 20)}}`],
     ])('bad arguments are told to the model: %s', async (_, text) => {
       const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
       const answer = await rollout.send('create_shape', text);
@@ -261,7 +263,7 @@ overTransports(
       const rollouts: Rollout[] = [];
       for (let i = 0; i < 60; i++) {
         const rollout = await createRollout(api(), toRow({ task_id: TASK_ID }));
-        const { status, json } = await rollout.send('create_shape', `${i} ${'z'.repeat(2 ** 20 - 10)}`);
+        const { status, json } = await rollout.send('create_shape', `${i} ${'z'.repeat(2 ** 20)}`);
         expect([status, (json as ToolAnswer).ok]).toEqual([200, false]);
         expect((json as ToolAnswer).message).toContain('at most 10000 characters');
         rollouts.push(rollout);

@@ -12,9 +12,8 @@ import { actionsOfCall, TOOL_NAMES, toolCallsToOutput } from '../../../schemas/t
 import type { Context, Environment, Handlers } from '../../context.ts';
 import { UNSIGNED } from '../../state.ts';
 import { TOO_LARGE } from './replay.ts';
-import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall } from './row.ts';
+import { finishReason, functionCalls, lastMessage, taskOfRow, type FunctionCall, type RowTask } from './row.ts';
 import { isTooLarge, withCookie, type NemoSessions } from './session.ts';
-import type { ItemTask } from '../remote-reward/items.ts';
 
 /** What is told of each call: the faults of its own actions, and those of the whole turn. */
 function toToolOutputs(calls: readonly FunctionCall[], { observation }: StepResponse) {
@@ -70,7 +69,7 @@ function takeTurn(request: StepRequest & { state: State }, environment: Pick<Env
 }
 
 /** The state with the task's words, which the cookie leaves out. */
-function withWords(state: State, { task, prompt }: ItemTask): State {
+function withWords(state: State, { task, prompt }: RowTask): State {
   if (state.task_id !== undefined) return state;
   return { ...state, task: task ?? { prompt: prompt ?? '' } };
 }

@@ -5,20 +5,31 @@ import type { NemoResponse, NemoRow } from '../../../schemas/protocols/nemo-gym.
 import { parseArguments, TOOL_NAMES, type ToolCall } from '../../../schemas/tools.ts';
 import { MAX_COMPLETION_LENGTH } from '../../canvas/limits.ts';
 import { isLongerThan } from '../../canvas/measure.ts';
+import { findTask, resolveInline } from '../../resolve.ts';
 import { taskOfLabel, taskOfPrompt, type ItemTask } from '../remote-reward/items.ts';
 
 const hasRole = (item: unknown): boolean => isObject(item) && typeof item['role'] === 'string';
 
-/**
- * The task a row names, else what its last user message says.
- * @throws ApiError unknown_task, invalid_request.
- */
-export function taskOfRow({ task_id, task, responses_create_params }: NemoRow): ItemTask {
+/** What a row is scored against: one of task_id, task and prompt. */
+export type RowTask = Omit<ItemTask, 'place'>;
+
+function itemOfRow({ task_id, task, responses_create_params }: NemoRow): ItemTask {
   const named = taskOfLabel(task_id, ['body', 'task_id']) ?? taskOfLabel(task, ['body', 'task']);
   if (named) return named;
   const { input } = responses_create_params;
   const prompt: unknown = Array.isArray(input) ? input.filter(hasRole) : input;
   return taskOfPrompt(prompt, ['body', 'responses_create_params', 'input']);
+}
+
+/**
+ * The task a row names, else what its last user message says.
+ * @throws ApiError unknown_task, invalid_request.
+ */
+export function taskOfRow(row: NemoRow): RowTask {
+  const { place, ...named } = itemOfRow(row);
+  if (named.task_id !== undefined) findTask(named.task_id, place);
+  if (named.task !== undefined) resolveInline(named.task, place);
+  return named;
 }
 
 export interface FunctionCall extends ToolCall {
