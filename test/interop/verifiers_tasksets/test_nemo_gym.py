@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
@@ -10,7 +11,7 @@ from typing import Any
 
 import fake_policy
 import pytest
-from conftest import ARROWS, DIAGRAM, SHAPES, TASK
+from conftest import ARROWS, DIAGRAM, SHAPES, TASK, post, reward_of
 from rollouts import play
 
 ROLLOUTS = 4
@@ -29,6 +30,7 @@ CASES: dict[str, list[fake_policy.Reply]] = {
         fake_policy.calls(("submit_diagram", {})),
         fake_policy.text("Done."),
     ],
+    "twice": [fake_policy.calls(*CREATE, *CREATE), fake_policy.calls(*CONNECT, CONNECT[-1]), fake_policy.text("Done.")],
     "whole diagram": [fake_policy.calls(("submit_diagram", DIAGRAM)), fake_policy.text("Done.")],
     "bad arguments": [fake_policy.calls(*BAD), fake_policy.text("I give up.")],
 }
@@ -38,8 +40,35 @@ CASES: dict[str, list[fake_policy.Reply]] = {
 EXAMPLE = Path(__file__).parents[3] / "clients/python/examples/nemo_gym_rows.py"
 
 
+def actions_for(prompt: str) -> list[dict[str, Any]]:
+    """Draws what a prompt of the suite's level 1 asks for, its boxes in one row."""
+    names = re.search(r"boxes: ([^.]+)\.", prompt, re.IGNORECASE)
+    pairs = re.search(r"(?:arrows|lines): ([^.]+)\.", prompt, re.IGNORECASE)
+    assert names and pairs, prompt
+    boxes = names[1].split(", ")
+    places = [{"x": 60 + 290 * i, "y": 360, "w": 200, "h": 80} for i in range(len(boxes))]
+    ends = [pair.removeprefix("then ").split(" to ") for pair in pairs[1].split(", ")]
+    return [
+        *(
+            {"type": "create_shape", "id": name, "shape": "rectangle", **place, "text": name}
+            for name, place in zip(boxes, places)
+        ),
+        *({"type": "connect", "from": start, "to": end} for start, end in ends),
+    ]
+
+
+def call_of(action: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    names = {"from": "from_id", "to": "to_id"}
+    return action["type"], {names.get(key, key): value for key, value in action.items() if key != "type"}
+
+
 def policy(messages: list[dict[str, Any]]) -> fake_policy.Reply:
-    turns = CASES.get(messages[0]["content"], CASES["prose"])
+    first = messages[0]
+    if first["role"] == "system":  # a row of the example
+        calls = [call_of(action) for action in actions_for(messages[1]["content"])]
+        turns = [fake_policy.calls(*calls), fake_policy.calls(("submit_diagram", {})), fake_policy.text("Done.")]
+    else:
+        turns = CASES[first["content"]]
     return turns[sum(message["role"] == "assistant" for message in messages)]
 
 
@@ -114,17 +143,31 @@ def test_the_canvas_grows_though_the_client_keeps_the_cookie_of_its_first_answer
     assert outputs[5] == {"ok": True, "message": "The drawing is submitted.", "done": True}
 
 
+def test_what_is_told_of_a_call_made_twice_is_what_is_scored(played, url):
+    messages = [output["message"] for output in tool_outputs(played[1]["twice"])]
+    oks = [output["ok"] for output in tool_outputs(played[1]["twice"])]
+    assert oks == [True] * 3 + [False] * 3 + [True] * 3
+    assert "3 shape(s) and 3 arrow(s)" in messages[-1]
+    drawn = {"actions": [*DIAGRAM["actions"], DIAGRAM["actions"][-1]]}
+    assert scores(played[0]["twice"]) == [pytest.approx(reward_of(url, drawn), abs=1e-9)] * ROLLOUTS
+
+
 def test_bad_arguments_are_told_to_the_model_and_it_goes_on(played):
     assert max(scores(played[0]["bad arguments"])) < 0.2
     assert [output["ok"] for output in tool_outputs(played[1]["bad arguments"])] == [False, False]
 
 
-def test_rows_of_the_example_are_played(played, example_rows):
+def test_rows_of_the_example_are_played_and_scored_by_their_task(played, example_rows, url):
     row = example_rows[0]
     system, asked = row["responses_create_params"]["input"]
     assert "The canvas is 1200 x 800 pixels." in system["content"]
     traces = played[0][system["content"]]
     assert len(example_rows) == 100
     assert len({row["task_id"].split(".")[1] for row in example_rows}) > 5, "of many families"
-    assert scores(traces) == [0.0] * ROLLOUTS
+    drawn = {"actions": actions_for(asked["content"])}
+    own, other = (
+        post(f"{url}/reward", {"task_id": row["task_id"], "completion": drawn})["reward"] for row in example_rows[:2]
+    )
+    assert own > 0.7 and other < 0.4
+    assert scores(traces) == [pytest.approx(own, abs=1e-9)] * ROLLOUTS
     assert traces[0]["info"]["nemo_gym"]["task_id"] == row["task_id"]
