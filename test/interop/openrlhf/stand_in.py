@@ -1,24 +1,7 @@
-"""OpenRLHF's rollouts without what its root imports, and a stand-in for tokenizer and model."""
+"""Stand-ins for the tokenizer and the model of OpenRLHF's rollouts."""
 
-import importlib
-import sys
-import types
-from importlib.metadata import distribution
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Dict, List
-
-
-def load(module: str) -> Any:
-    """A module of OpenRLHF, without running the `__init__` of the packages above it."""
-    root = Path(str(distribution("openrlhf").locate_file("")))
-    parts = module.split(".")
-    for depth in range(1, len(parts)):
-        name = ".".join(parts[:depth])
-        package = types.ModuleType(name)
-        package.__path__ = [str(root.joinpath(*parts[:depth]))]
-        sys.modules.setdefault(name, package)
-    return importlib.import_module(module)
 
 
 class Tokenizer:

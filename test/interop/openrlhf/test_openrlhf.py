@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import re
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, Dict
 
 import pytest
-from stand_in import Engine, Tokenizer, load, sampling
+from partial_import import load
+from stand_in import Engine, Tokenizer, sampling
 
 import canvas_gym.openrlhf
 from canvas_gym import Client, _remote
 
-agent = load("openrlhf.utils.agent")
+agent = load("openrlhf", "openrlhf.utils.agent")
 
 TASK_ID = "train.pipeline.1.3"
 PROMPT = "<|im_start|>user\nDraw a cat.<|im_end|>\n<|im_start|>assistant\n"
@@ -61,9 +64,16 @@ def test_a_rollout_has_the_reward_of_the_environment(
 def test_an_outage_leaves_no_reward(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_remote, "RETRIES", 0)
     monkeypatch.setenv("CANVAS_GYM_URL", "http://127.0.0.1:9")
-    _remote.shared_client.cache_clear()
-    try:
-        output = roll_out(file, CAT, TASK_ID)
-    finally:
-        _remote.shared_client.cache_clear()
+    output = roll_out(file, CAT, TASK_ID)
     assert output["reward"] is None and output["scores"] is None
+
+
+def test_the_flags_of_the_readme_are_openrlhfs() -> None:
+    """Whatever it names in one of OpenRLHF's groups of flags."""
+    source = Path(str(distribution("openrlhf").locate_file("openrlhf/cli/train_ppo_ray.py"))).read_text()
+    flags = set(re.findall(r'"--(\w+\.\w+)"', source))
+    groups = "|".join(sorted({flag.split(".")[0] for flag in flags}))
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(rf"--((?:{groups})\.\w+)", readme))
+    assert {"reward.remote_url", "train.agent_func_path", "data.input_key", "data.label_key"} <= named
+    assert named <= flags, named - flags

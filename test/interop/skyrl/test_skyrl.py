@@ -46,6 +46,40 @@ def test_it_is_registered_and_a_text_environment() -> None:
     )
 
 
+@pytest.mark.parametrize("config", [{}, omegaconf.OmegaConf.create({})], ids=["dict", "omegaconf"])
+def test_it_needs_no_configuration(config: Any) -> None:
+    """SkyRL takes no keys of an environment of one's own, so that the variable CANVAS_GYM_URL is all there is."""
+    env = skyrl_gym.make("canvas_gym", env_config=config, extras={"extra_info": {"task_id": TASK_ID}, "max_turns": 1})
+    env.init(PROMPT)
+    assert env.step(SOLUTION)["reward"] == reward_of(SOLUTION)
+
+
+def test_unknown_settings_are_refused() -> None:
+    for wrong in ({"reward": "article"}, {"max_turn": 3}):
+        with pytest.raises(ValueError, match="env_config must have none but url, preset, max_turns, action_set"):
+            make({}, **wrong)
+    with pytest.raises(ValueError, match="preset must be one of"):
+        make({}, preset="grade")
+
+
+def test_turns_of_the_core_action_set_are_told_its_actions() -> None:
+    env = make({"extra_info": {"task_id": TASK_ID}}, max_turns=3, action_set="core")
+    env.init(PROMPT)
+    (seen,) = env.step(json.dumps({"actions": BOXES[:2]}))["observations"]
+    assert "create_shape and connect" in seen["content"]
+    assert not any(word in seen["content"] for word in ("move_shape", "set_text", '"done"'))
+    output = env.step(json.dumps({"actions": [BOXES[2], *ARROWS]}))
+    assert output["metadata"]["errors"] == [] and not output["done"]
+    assert env.get_metrics()["drawing_reward"] == reward_of(SOLUTION)
+
+
+def test_what_no_request_can_hold_is_a_bad_answer() -> None:
+    env = make({"extra_info": {"task_id": TASK_ID}, "max_turns": 1})
+    env.init(PROMPT)
+    output = env.step("x" * 2**21)
+    assert output["reward"] == 0 and output["done"] and output["metadata"]["errors"] == ["completion_too_long"]
+
+
 @pytest.mark.parametrize("action", [SOLUTION, "rubbish", f"```json\n{SOLUTION}\n```", ""])
 def test_one_turn_has_the_reward_of_the_environment(action: str) -> None:
     env = make({"max_turns": 1, "extra_info": {"task_id": TASK_ID}})
@@ -83,9 +117,11 @@ def test_several_turns_show_the_canvas_and_add_up() -> None:
             {"task": {"prompt": "Draw a dog"}},
         ),
         ({"extra_info": {"task": json.dumps({"prompt": "Draw a dog"})}}, {"task": {"prompt": "Draw a dog"}}),
+        ({"extra_info": {"task_id": "", "task": TASK_ID}}, {"task_id": TASK_ID}),
+        ({"extra_info": {"task": ""}, "reward_spec": {"ground_truth": ""}}, {"prompt": "Draw a cat"}),
         ({}, {"prompt": "Draw a cat"}),
     ],
-    ids=["ground truth", "inline ground truth", "inline task", "prompt"],
+    ids=["ground truth", "inline ground truth", "inline task", "an id as task", "empty cells", "prompt"],
 )
 def test_the_task_of_a_row(extras: Dict[str, Any], task: Dict[str, Any]) -> None:
     env = make(extras, preset="article")

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: the server, and a checkpoint that this project's trainer makes in a minute."""
+"""What the tests of this folder share: a checkpoint that this project's trainer makes in a minute."""
 
 import os
 import subprocess
@@ -12,12 +12,8 @@ TASKS = "600"
 TOKENS = "90000"
 
 os.environ.update(CUDA_VISIBLE_DEVICES="", TOKENIZERS_PARALLELISM="false", TRL_EXPERIMENTAL_SILENCE="1")
-sys.path.append(str(ROOT / "test/interop/openrlhf"))  # its stand-ins for a model
-
-
-@pytest.fixture(scope="session")
-def url() -> str:
-    return os.environ["CANVAS_GYM_URL"].rstrip("/")
+sys.path.append(str(ROOT / "test/interop/openrlhf"))  # stand_in, for a model
+sys.path.append(str(ROOT / "test/interop/verl"))  # overrides, of the README
 
 
 @pytest.fixture(scope="session")

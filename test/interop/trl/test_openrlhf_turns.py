@@ -4,16 +4,21 @@ import asyncio
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List
 
+import jinja2.sandbox
 import pytest
 import torch
-from stand_in import Engine, Tokenizer, load, sampling
+import trl
+from partial_import import load
+from stand_in import Engine, Tokenizer, sampling
 
 from canvas_gym import Client
-from canvas_gym.openrlhf import reward_func
+from canvas_gym.datasets import prompt_rows
+from canvas_gym.openrlhf import CHATS, chat_of, reward_func, strip_end, to_next_turn
 
-agent = load("openrlhf.utils.agent")
+agent = load("openrlhf", "openrlhf.utils.agent")
+datasets = load("openrlhf", "openrlhf.datasets.prompts_dataset")
 
 TASK_ID = "train.pipeline.1.3"
 PROMPT = "<|im_start|>user\nDraw a pipeline.<|im_end|>\n<|im_start|>assistant\n"
@@ -58,3 +63,53 @@ def test_rewards_are_tensors() -> None:
     answer = reward_func([f"{PROMPT}x<|im_end|>"] * 2, [PROMPT] * 2, [TASK_ID] * 2)
     columns = [answer["rewards"], answer["scores"], *answer["extra_logs"].values()]
     assert all(isinstance(column, torch.Tensor) and column.shape == (2,) for column in columns)
+
+
+def template(name: str) -> Any:
+    """A chat template that TRL brings, as a tokenizer applies it."""
+    text = (Path(trl.__file__).parent / f"chat_templates/{name}.jinja").read_text(encoding="utf-8")
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.globals |= {"strftime_now": lambda _: "2026-01-01"}
+    compiled = environment.from_string(text)
+
+    def apply(messages: List[Dict[str, str]], tokenize: bool = False, add_generation_prompt: bool = True) -> str:
+        assert not tokenize
+        return compiled.render(
+            messages=messages, add_generation_prompt=add_generation_prompt, bos_token="", eos_token=""
+        )
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("qwen2_5", "ChatML (Qwen)"),
+        ("qwen3", "ChatML (Qwen)"),
+        ("qwen3_instruct_2507", "ChatML (Qwen)"),
+        ("llama3", "Llama 3"),
+        ("gemma", "Gemma"),
+        ("phi3", "Phi 3"),
+        ("deepseekv3", "DeepSeek"),
+        ("gptoss", "gpt-oss"),
+    ],
+)
+def test_the_next_turn_is_what_the_template_would_write(name: str, known: str) -> None:
+    asked = {"role": "user", "content": "Draw a box."}
+    answered, told = {"role": "assistant", "content": "{}"}, {"role": "user", "content": "Look."}
+    apply = template(name)
+    prompt = apply([asked])
+    chat = chat_of(prompt)
+    assert chat.end == CHATS[known].end
+    whole = apply([asked, answered, told])
+    assert whole.endswith(to_next_turn(chat, f"{answered['content']}{chat.end}", told["content"])), whole
+    assert strip_end("{}" + chat.end) == "{}"
+
+
+def test_rows_of_prompts_are_rows_of_openrlhf(url: str) -> None:
+    """`--data.input_key prompt --data.label_key task_id --data.apply_chat_template`."""
+    row = next(prompt_rows([Client(url).task(task_id=TASK_ID)]))
+    apply = template("qwen3")
+    prompt, label = datasets.preprocess_data(row, input_key="prompt", label_key="task_id", apply_chat_template=apply)
+    assert (prompt, label) == (apply(row["prompt"]), TASK_ID)
+    assert "The canvas is 1200 x 800 pixels." in prompt and prompt.endswith("<|im_start|>assistant\n")
