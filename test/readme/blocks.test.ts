@@ -1,6 +1,6 @@
 /** The reader of examples, on a page made up for it: a README test that reads nothing would pass on anything. */
 import { expect, test } from 'vitest';
-import { examples, fencedBlocks, printedAsSaid } from './blocks.ts';
+import { codeSpans, examples, fencedBlocks, printedAsSaid } from './blocks.ts';
 import { runExamples } from './shell.ts';
 
 const PAGE = [
@@ -34,6 +34,10 @@ test('blocks carry their language, heading and line', () => {
     ['bash', 'Second', 17],
   ]);
   expect(() => fencedBlocks('```bash\necho')).toThrow(/not closed/);
+});
+
+test('code spans may go over lines, and what stands in a block is none', () => {
+  expect(codeSpans(`Say \`npm\nrun\` or \`x\`.\n${PAGE}`)).toEqual(['npm run', 'x']);
 });
 
 test('commands may go over several lines, and expectations belong to the command above', () => {

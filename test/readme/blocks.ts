@@ -28,6 +28,12 @@ export function fencedBlocks(markdown: string): Block[] {
   return blocks;
 }
 
+/** The code spans of a page outside of its fenced blocks, each as one line. */
+export function codeSpans(markdown: string): string[] {
+  const prose = markdown.replace(/^```[\s\S]*?^```$/gm, '');
+  return [...prose.matchAll(/`([^`]+)`/g)].map(([, code]) => code!.replace(/\s+/g, ' '));
+}
+
 export interface Example {
   command: string;
   /** What the page says it prints, from the `# -> ` lines below it; undefined where it says nothing. */
