@@ -5,8 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
 import { toProcess } from './loader.ts';
 import { serveSessions } from './protocols/sessions/worker-link.ts';
-import { createSessionKeeper } from './protocols/sessions/store.ts';
-import type { SharedSession } from './protocols/sessions/shared.ts';
+import { createSharedKeeper, releaseSockets } from './protocols/sessions/shared.ts';
 import type { ServerSettings } from './settings.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
@@ -67,7 +66,7 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
   setUpWorkers();
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const workers = new Set<Worker>();
-  const keeper = createSessionKeeper<SharedSession>(toSessionLimits(settings), () => performance.now());
+  const keeper = createSharedKeeper(toSessionLimits(settings), () => performance.now());
   let isClosing = false;
   const add = async (): Promise<void> => {
     const worker = cluster.fork();
@@ -76,6 +75,10 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
       log(String(error)); // a message to a worker that is gone; its exit says the rest
     });
     worker.once('exit', () => workers.delete(worker));
+    // Comes after the last of its messages, which `exit` may not.
+    worker.once('disconnect', () => {
+      releaseSockets(keeper, worker.process.pid);
+    });
     serveSessions(worker, keeper);
     await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {

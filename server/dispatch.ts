@@ -11,9 +11,9 @@ import { reward, score } from './grade.ts';
 import { createHandlers } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors/handlers.ts';
-import { createSessionKeeper, type AskKeeper } from './protocols/sessions/store.ts';
+import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
-import { createSharedSessions, type SharedSession } from './protocols/sessions/shared.ts';
+import { createSharedKeeper, createSharedSessions, type SharedSession } from './protocols/sessions/shared.ts';
 import type { SocketContext } from './protocols/openenv/sockets.ts';
 import { Raw } from './raw.ts';
 import { render } from './render/index.ts';
@@ -127,8 +127,9 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   };
   const signer = createSigner(options.secret);
   const sessionLimits = options.session_limits ?? DEFAULT_SESSION_LIMITS;
-  const keeper = (): AskKeeper<SharedSession> => createSessionKeeper(sessionLimits, () => performance.now());
-  const shared = createSharedSessions(options.ask_sessions ?? keeper());
+  const shared = createSharedSessions(
+    options.ask_sessions ?? createSharedKeeper(sessionLimits, () => performance.now()),
+  );
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
   const handlers = createHandlers({ environment, signer, metrics, shared, report, session_limits: sessionLimits, ors });

@@ -195,7 +195,7 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
   if (isInitializeRequest(body)) return initialize(body, headers, context);
   const sessionId = headers.get(SESSION_HEADER);
   if (sessionId === null) return sessionMissing();
-  const known = await context.shared.exists(sessionId);
+  const known = await context.shared.touch(sessionId);
   return known ? toRaw(await exchange(body, headers, sessionId, context)) : sessionUnknown();
 }
 

@@ -144,18 +144,23 @@ describe('a chat client', () => {
   });
 
   test('a session that was ended is gone, and its place is free', async () => {
-    const clients = [await connect(server.url)];
-    for (;;) {
-      try {
-        clients.push(await connect(server.url));
-      } catch (error) {
-        expect(error).toMatchObject({ code: 503 });
-        break;
-      }
-    }
+    const begin = async () => {
+      const client = await connect(server.url);
+      await client.call('start_diagram', { prompt: 'a box' });
+      return client;
+    };
+    const clients = [await begin(), await begin(), await begin(), await begin()];
+    await expect(connect(server.url)).rejects.toMatchObject({ code: 503 });
     for (const { transport } of clients) await transport.terminateSession();
     await expect(clients[0]!.client.ping()).rejects.toThrow();
     await connect(server.url);
+  });
+
+  test('clients that begin nothing keep no place from one that does', async () => {
+    const { call } = await connect(server.url);
+    await call('start_diagram', { prompt: 'a box' });
+    for (let i = 0; i < 20; i++) await connect(server.url);
+    expect((await call('create_shape', box('a', 0, 'A'))).isError).toBe(false);
   });
 });
 
@@ -260,6 +265,38 @@ describe('over HTTP', () => {
     expect(await response.json()).toMatchObject({ id, result: { isError: false } });
   });
 
+  test('the calls of a batch are made once each, and other requests have their turn between them', async () => {
+    let steps = 0;
+    const environment: typeof ENVIRONMENT = {
+      ...ENVIRONMENT,
+      step: (...args) => {
+        steps++;
+        return step(...args);
+      },
+    };
+    const counted = createApp({ environment });
+    const send = async (body: unknown, session: Record<string, string> = {}) =>
+      counted.fetch(
+        new Request('http://test/mcp', {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { accept: ACCEPT, ...session },
+        }),
+      );
+    const session = { 'mcp-session-id': (await send(INITIALIZE)).headers.get('mcp-session-id')! };
+    await send(call(1, 'start_diagram', { prompt: 'many boxes' }), session);
+    let turns = 0;
+    const count = setInterval(() => turns++, 0);
+    const batch = Array.from({ length: 90 }, (_, i) => call(i + 2, 'create_shape', box(`s${i}`, i, `B${i}`)));
+    const response = await send(batch, session);
+    clearInterval(count);
+    expect(((await response.json()) as { result: Result }[]).map(({ result }) => result.isError)).toEqual(
+      batch.map(() => false),
+    );
+    expect(steps).toBe(90);
+    expect(turns).toBeGreaterThan(30);
+  });
+
   test('a notification to cancel alone', async () => {
     const headers = { accept: ACCEPT, 'mcp-session-id': await begin() };
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } };
@@ -335,11 +372,14 @@ describe('over HTTP', () => {
 
   test('all places of OpenEnv sessions taken', async () => {
     const small = createApp({ session_limits: { max_sessions: 1, idle_ms: 60_000 } });
-    const create = async (): Promise<unknown> => {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'openenv/session/create' });
-      return (await small.fetch(new Request('http://test/mcp', { method: 'POST', body }))).json();
+    const ask = async (method: string, params: object): Promise<{ result?: { session_id: string } }> => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+      const response = await small.fetch(new Request('http://test/mcp', { method: 'POST', body }));
+      return (await response.json()) as { result?: { session_id: string } };
     };
-    expect(await create()).toMatchObject({ id: 7, result: {} });
+    const create = () => ask('openenv/session/create', {});
+    const { result } = await create();
+    await ask('tools/call', { ...result, name: 'start_diagram', arguments: { prompt: 'a box' } });
     const data = { active_sessions: 1, max_sessions: 1 };
     expect(await create()).toMatchObject({ id: 7, error: { code: -32000, data } });
   });

@@ -407,6 +407,30 @@ describe('sessions shared with POST /mcp', () => {
     }
   });
 
+  test('a process that is killed gives its sessions back', async () => {
+    const server = await serve({ workers: 2 });
+    const id = sessionIdOf(await rpc(server, 'openenv/session/create'));
+    const path = `/ws?session_id=${id}`;
+    const pids = new Set<number>();
+    const metricsOf = async () => (await fetch(`${server.url}/metrics`, { headers: { connection: 'close' } })).text();
+    while (pids.size < 2) pids.add(Number(/process_pid (\d+)/.exec(await metricsOf())?.[1]));
+    const client = await open(server, path);
+    await client.ask({ type: 'reset', data: { task_id: TASK, episode_id: 'e' } });
+    for (const pid of pids) {
+      process.kill(pid, 'SIGKILL');
+      await sleep(100);
+      if (client.ws.readyState !== client.ws.OPEN) break;
+    }
+    await client.closed;
+    const stateOf = async (): Promise<unknown> => (await (await open(server, path)).ask({ type: 'state' })).data;
+    let state: unknown;
+    for (let i = 0; i < 100 && !(state as { episode_id?: string } | undefined)?.episode_id; i++) {
+      await sleep(50);
+      state = await stateOf().catch(() => undefined); // until the other process is replaced, nobody may listen
+    }
+    expect(state).toEqual({ episode_id: 'e', step_count: 0 });
+  });
+
   test('no such session', async () => {
     const client = await open(await serve(), '/ws?session_id=nope');
     expect((await client.next()).data['code']).toBe('SESSION_ERROR');

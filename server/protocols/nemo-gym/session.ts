@@ -148,7 +148,7 @@ export function withSession(error: ApiError, call: Call): ApiError {
 
 /** @param now Milliseconds of a clock that never goes back. */
 export function createNemoSessions(signer: Signer, limits: SessionLimits, now: () => number): NemoSessions {
-  const memory = createSessions<Pick<Session, 'state' | 'last'>>(limits, now);
+  const memory = createSessions<Pick<Session, 'state' | 'last'>>(limits, now, () => true);
 
   const carry = (state: State): string =>
     toSetCookie(deflateRawSync(JSON.stringify(signer.sign(toCarried(state)))).toString('base64url'));
@@ -186,7 +186,7 @@ export function createNemoSessions(signer: Signer, limits: SessionLimits, now: (
       return { ...newest, token, follows: sent.turn > 0 };
     },
     remember: (state, { key, before }) => {
-      memory.keep(state.episode_id!, { state: toCarried(state), last: { key, before: toCarried(before) } });
+      memory.set(state.episode_id!, { state: toCarried(state), last: { key, before: toCarried(before) } });
       return carry(state);
     },
     end: (call) => {

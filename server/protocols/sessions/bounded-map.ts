@@ -11,23 +11,37 @@ export interface SessionLimits {
 
 export interface Sessions<T> {
   readonly size: number;
-  /** Begins or replaces a session. False when all places are taken by sessions that are not idle for long enough. */
+  /** Begins or replaces a session. False when all places are taken by sessions that are neither idle for long enough nor spare. */
   set(id: string, value: T): boolean;
-  /** Begins or replaces a session. When all places are taken, the one that was not used for longest gives way. */
-  keep(id: string, value: T): void;
   /** The session, which counts as used now. */
   get(id: string): T | undefined;
   delete(id: string): boolean;
+  /** Changes sessions, which does not count as a use of them; undefined ends one. */
+  revise(change: (value: T) => T | undefined): void;
 }
 
-/** @param now Milliseconds of a clock that never goes back. */
-export function createSessions<T>({ max_sessions, idle_ms }: SessionLimits, now: () => number): Sessions<T> {
+/**
+ * @param now Milliseconds of a clock that never goes back.
+ * @param isSpare Whether a session gives way to a new one where all places are taken; the one not used for longest does.
+ */
+export function createSessions<T>(
+  { max_sessions, idle_ms }: SessionLimits,
+  now: () => number,
+  isSpare: (value: T) => boolean = () => false,
+): Sessions<T> {
   /** Least recently used first: a Map keeps the order of insertion. */
   const entries = new Map<string, { value: T; used_at: number }>();
   const dropIdle = (): void => {
     for (const [id, { used_at }] of entries) {
       if (now() - used_at < idle_ms) return;
       entries.delete(id);
+    }
+  };
+  const dropSpare = (): void => {
+    for (const [id, { value }] of entries) {
+      if (!isSpare(value)) continue;
+      entries.delete(id);
+      return;
     }
   };
   const put = (id: string, value: T): void => {
@@ -40,15 +54,11 @@ export function createSessions<T>({ max_sessions, idle_ms }: SessionLimits, now:
     },
     set(id, value) {
       dropIdle();
-      if (!entries.has(id) && entries.size >= max_sessions) return false;
+      const needsPlace = !entries.has(id);
+      if (needsPlace && entries.size >= max_sessions) dropSpare();
+      if (needsPlace && entries.size >= max_sessions) return false;
       put(id, value);
       return true;
-    },
-    keep(id, value) {
-      dropIdle();
-      const oldest = entries.keys().next();
-      if (!entries.has(id) && entries.size >= max_sessions && !oldest.done) entries.delete(oldest.value);
-      put(id, value);
     },
     get(id) {
       dropIdle();
@@ -57,5 +67,12 @@ export function createSessions<T>({ max_sessions, idle_ms }: SessionLimits, now:
       return entry?.value;
     },
     delete: (id) => entries.delete(id),
+    revise(change) {
+      for (const [id, entry] of entries) {
+        const value = change(entry.value);
+        if (value === undefined) entries.delete(id);
+        else entry.value = value;
+      }
+    },
   };
 }

@@ -68,7 +68,7 @@ export function callSessionTool(
   session: EnvSession,
   name: string,
   input: unknown,
-  environment: Environment,
+  environment: Pick<Environment, 'reset' | 'step'>,
 ): Next<ToolResult> {
   if (!session.state) throw noEpisode('call start_diagram, or send reset');
   const { request } = session;
