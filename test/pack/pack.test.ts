@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ROOT } from '../rules/files.ts';
+import { fencedBlocks } from '../readme/blocks.ts';
+import { readText, ROOT } from '../rules/files.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-pack-'));
@@ -91,11 +92,18 @@ const STRICT = {
       typeRoots: [join(ROOT, 'node_modules/@types')],
     },
   },
-  files: ['consumer.ts'],
+  files: ['consumer.ts', 'readme.ts'],
 };
+
+/** What the README shows of the client, as a file of the user's; its server is the one that is named to it. */
+const README_EXAMPLES = fencedBlocks(readText('README.md'))
+  .filter(({ language }) => language === 'ts')
+  .map(({ text }) => text.replace("'http://localhost:8000'", "process.argv[2] ?? ''"));
 
 test('canvas-gym/client compiles strictly under nodenext and talks to npx canvas-gym serve', async () => {
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
+  expect(README_EXAMPLES).toEqual([expect.stringContaining('process.argv[2]')]);
+  writeFileSync(join(folder, 'readme.ts'), README_EXAMPLES[0]!);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies: { 'canvas-gym': '*' } }));
   const compiled = await run(
@@ -109,6 +117,7 @@ test('canvas-gym/client compiles strictly under nodenext and talks to npx canvas
   try {
     const { stdout } = await run(process.execPath, ['consumer.js', url], inFolder);
     const answer = JSON.parse(stdout) as Record<string, unknown>;
+    await run(process.execPath, ['readme.js', url], inFolder);
     expect(answer).toMatchObject({
       nothing: null,
       shapes: 1,
