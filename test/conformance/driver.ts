@@ -20,7 +20,7 @@ export interface Judged {
 export interface Turn extends Judged {
   /** Whether the protocol says that the episode is over. */
   over: boolean;
-  /** undefined where the protocol tells no difference. */
+  /** Only where the driver says `tells_end`. */
   terminated?: boolean;
   truncated?: boolean;
   /** What the model is told, without ids of sessions. */
@@ -57,6 +57,8 @@ export interface Driver {
   seeds?: boolean;
   /** Whether an episode may be given a number of turns. */
   limits?: boolean;
+  /** Whether a turn says how it ended the episode: by what was done, or by the limit of turns. */
+  tells_end?: boolean;
   /** What a turn costs beside the drawing; 0 where the reward comes once, at the end. */
   turn_cost?: number;
 }

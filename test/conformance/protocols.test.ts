@@ -6,14 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../schemas/action.ts';
 import { GOOD, INLINE, POOR, PROSE, SOLUTION, TASK_ID, ZEBRA } from '../protocols/drawings.ts';
 import { Refused, type Driver, type Episode, type Question, type Start, type Turn, type World } from './driver.ts';
+import { MCP } from './drivers/mcp.ts';
 import { NEMO_GYM } from './drivers/nemo-gym.ts';
 import { OPENENV } from './drivers/openenv.ts';
 import { ORS } from './drivers/ors.ts';
 import { OWN } from './drivers/own.ts';
 import { REMOTE_REWARD } from './drivers/remote-reward.ts';
+import { TOOL_MESSAGE } from './drivers/tool-message.ts';
 import { FAULT, openFailingWorld, openWorld } from './world.ts';
 
-const DRIVERS: readonly Driver[] = [...OWN, ...REMOTE_REWARD, ...NEMO_GYM, ...OPENENV, ...ORS];
+const DRIVERS: readonly Driver[] = [...OWN, TOOL_MESSAGE, ...REMOTE_REWARD, ...NEMO_GYM, ...OPENENV, ...MCP, ...ORS];
 const EPISODES = DRIVERS.filter(
   (driver): driver is Driver & Required<Pick<Driver, 'open'>> => driver.open !== undefined,
 );
@@ -34,12 +36,26 @@ async function rewardOf(question: Question, text: string): Promise<number> {
   return (await reward!.judge(world, question, text)).reward as number;
 }
 
-/** What the expected answer of a task is written with; these are names of no field that a model may see. */
-const SECRETS = /"(expect|nodes|edges|aliases|allowed_extras)"\s*:/;
+/**
+ * What the expected answer of a task is written with; these are names of no field that a model may see. An answer holds texts
+ * that hold JSON in their turn, where quotes have backslashes before them.
+ */
+const SECRETS = /\\*"(expect|nodes|edges|aliases|allowed_extras)\\*"\s*:/;
 
-test('the check for the expected answer sees one', () => {
-  expect(JSON.stringify(OWN_TASK)).toMatch(SECRETS);
+test.each([
+  ['JSON', JSON.stringify(OWN_TASK)],
+  ['a text in JSON', JSON.stringify({ text: JSON.stringify(OWN_TASK) })],
+  ['a text in a text', JSON.stringify({ text: JSON.stringify({ text: `{"nodes": []}` }) })],
+])('the check for the expected answer sees one in %s', (_, raw) => {
+  expect(raw).toMatch(SECRETS);
 });
+
+/** That the caller is told to ask something else, and not to ask again. */
+async function expectRefusal(asked: Promise<unknown>): Promise<void> {
+  const outcome = await asked.catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(Refused);
+  expect((outcome as Refused).status).toBeLessThan(500);
+}
 
 /** Answers as models write them when they do not do as told. */
 const HOSTILE: readonly [string, string][] = [
@@ -76,9 +92,9 @@ describe.each(DRIVERS.map((driver) => [driver.name, driver] as const))('one answ
     },
   );
 
-  test.each(HOSTILE)('%s: no error, and a low reward that is a finite number', async (__, text) => {
+  test.each(HOSTILE)('%s: no error, and the low reward that it has anywhere', async (__, text) => {
     const { reward } = await driver.judge(world, SUITE, text);
-    expect(typeof reward).toBe('number');
+    expect(reward).toBe(await rewardOf(SUITE, text));
     expect(reward).toBeGreaterThanOrEqual(0);
     expect(reward).toBeLessThan(0.3);
   });
@@ -93,7 +109,7 @@ describe.each(DRIVERS.map((driver) => [driver.name, driver] as const))('one answ
   });
 
   test('an unknown task is refused, not scored', async () => {
-    await expect(driver.judge(world, { task_id: 'train.nothing.1.3' }, GOOD)).rejects.toThrow(Refused);
+    await expectRefusal(driver.judge(world, { task_id: 'train.nothing.1.3' }, GOOD));
   });
 });
 
@@ -137,10 +153,7 @@ describe.each(EPISODES.map((driver) => [driver.name, driver] as const))('an epis
     const turns = await play(await driver.open(world, start), SOLUTION);
     expect(turns.map(({ over }) => over)).toEqual([...SOLUTION.map(() => false), true]);
     const { terminated, truncated } = turns.at(-1)!;
-    expect([
-      [true, false],
-      [undefined, undefined],
-    ]).toContainEqual([terminated, truncated]);
+    expect([terminated, truncated]).toEqual(driver.tells_end ? [true, false] : [undefined, undefined]);
   });
 
   test('is worth what the drawing is worth', async () => {
@@ -175,7 +188,7 @@ describe.each(EPISODES.map((driver) => [driver.name, driver] as const))('an epis
   test('takes no more once it is over', async () => {
     const episode = await driver.open(world, start);
     await episode.submit();
-    await expect(episode.act(SOLUTION[0]!)).rejects.toThrow(Refused);
+    await expectRefusal(episode.act(SOLUTION[0]!));
     await episode.close();
   });
 
@@ -200,11 +213,8 @@ describe.each(EPISODES.map((driver) => [driver.name, driver] as const))('an epis
       for (const action of SOLUTION.slice(0, 3)) turns.push(await episode.act(action));
       expect(turns.map(({ over }) => over)).toEqual([false, false, true]);
       const { terminated, truncated } = turns[2]!;
-      expect([
-        [false, true],
-        [undefined, undefined],
-      ]).toContainEqual([terminated, truncated]);
-      await expect(episode.act(SOLUTION[3]!)).rejects.toThrow(Refused);
+      expect([terminated, truncated]).toEqual(driver.tells_end ? [false, true] : [undefined, undefined]);
+      await expectRefusal(episode.act(SOLUTION[3]!));
       await episode.close();
     });
 

@@ -6,6 +6,7 @@ import {
   Refused,
   type Driver,
   type Episode,
+  type Judged,
   type Question,
   type Start,
   type Turn,
@@ -20,13 +21,14 @@ interface ToolAnswer {
   done: boolean;
 }
 
-/** The part of an answer of /verify that the server says, without what it was sent. */
-function verdict(json: unknown): { reward: unknown; raw: string } {
-  const terms = Object.entries(json as object).filter(([name]) => name.startsWith('reward'));
-  return { reward: (json as { reward: unknown }).reward, raw: JSON.stringify(Object.fromEntries(terms)) };
+/** Asks for the reward. The answer repeats what it was sent, and all of it is looked at. */
+async function verify({ url }: World, body: object, cookie?: string): Promise<Judged> {
+  const { json, raw } = await post(`${url}/verify`, body, cookie === undefined ? {} : { cookie });
+  return { reward: (json as { reward: unknown }).reward, raw };
 }
 
-async function openTools({ url }: World, { question }: Start): Promise<Episode> {
+async function openTools(world: World, { question }: Start): Promise<Episode> {
+  const { url } = world;
   const row = toRow(question);
   let { cookie = '' } = await post(`${url}/seed_session`, row);
   const items: unknown[] = [];
@@ -46,10 +48,8 @@ async function openTools({ url }: World, { question }: Start): Promise<Episode> 
     },
     submit: async () => {
       const { answer, raw } = await call('submit_diagram', {});
-      const { reward, raw: more } = verdict(
-        (await post(`${url}/verify`, { ...row, response: toResponse(items) })).json,
-      );
-      return { reward, raw: raw + more, over: answer.done, said: raw };
+      const judged = await verify(world, { ...row, response: toResponse(items) });
+      return { reward: judged.reward, raw: raw + judged.raw, over: answer.done, said: raw };
     },
     close: () => Promise.resolve(),
   };
@@ -57,10 +57,9 @@ async function openTools({ url }: World, { question }: Start): Promise<Episode> 
 
 const resources: Driver = {
   name: 'NeMo Gym /seed_session, tools, /verify',
-  judge: async ({ url }, question, text) => {
-    const { cookie = '' } = await post(`${url}/seed_session`, toRow(question));
-    const body = { ...toRow(question), response: toResponse([messageItem(text)]) };
-    return verdict((await post(`${url}/verify`, body, { cookie })).json);
+  judge: async (world, question, text) => {
+    const { cookie = '' } = await post(`${world.url}/seed_session`, toRow(question));
+    return verify(world, { ...toRow(question), response: toResponse([messageItem(text)]) }, cookie);
   },
   open: openTools,
   turn_cost: 0,
@@ -102,6 +101,7 @@ const gymnasium: Driver = {
   },
   open: openGymnasium,
   limits: true,
+  tells_end: true,
   turn_cost: 0.01,
 };
 

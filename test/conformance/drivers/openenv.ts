@@ -65,6 +65,7 @@ const socket: Driver = {
   open: openSocket,
   seeds: true,
   limits: true,
+  tells_end: true,
   turn_cost: 0.01,
 };
 
@@ -73,21 +74,48 @@ interface RpcAnswer {
   error?: { code: number; message: string };
 }
 
-async function createRpc({ url }: World) {
-  const call = async (method: string, params: object) => {
+type Ask = (method: string, params: object) => Promise<{ result: NonNullable<RpcAnswer['result']>; raw: string }>;
+
+function resultOf(answer: unknown, raw: string) {
+  const { result, error } = answer as RpcAnswer;
+  if (error || !result) throw new Refused(200, error?.message ?? raw);
+  return { result, raw };
+}
+
+/** A session that the client begins, names in each request, and ends. */
+async function overHttp({ url }: World) {
+  const ask: Ask = async (method, params) => {
     const { json, raw } = await post(`${url}/mcp`, { jsonrpc: '2.0', id: 1, method, params });
-    const { result, error } = json as RpcAnswer;
-    if (error || !result) throw new Refused(200, error?.message ?? raw);
-    return { result, raw };
+    return resultOf(json, raw);
   };
-  const { session_id } = (await call('openenv/session/create', {})).result;
+  const { session_id } = (await ask('openenv/session/create', {})).result;
+  return {
+    ask: ((method, params) => ask(method, { session_id, ...params })) satisfies Ask,
+    close: () => ask('openenv/session/close', { session_id }),
+  };
+}
+
+/** A session that is the socket's. */
+async function overSocket({ url }: World) {
+  const client = await connect(toWs(url, '/mcp'));
+  const ask: Ask = async (method, params) => {
+    const answer = await client.ask({ jsonrpc: '2.0', id: 1, method, params });
+    return resultOf(answer, JSON.stringify(answer));
+  };
+  return { ask, close: () => client.close() };
+}
+
+type Connect = (world: World) => Promise<{ ask: Ask; close: () => Promise<unknown> }>;
+
+async function createRpc(connectTo: Connect, world: World) {
+  const { ask, close } = await connectTo(world);
   return {
     tool: async (name: string, input: object): Promise<Turn & { ok: boolean }> => {
-      const { result, raw } = await call('tools/call', { session_id, name, arguments: input });
+      const { result, raw } = await ask('tools/call', { name, arguments: input });
       const { text, finished, reward } = result.data!;
       return { reward, raw, over: finished, said: text, ok: result.isError !== true };
     },
-    close: () => call('openenv/session/close', { session_id }),
+    close,
   };
 }
 
@@ -100,8 +128,8 @@ async function begin(tool: Tool, question: Question | undefined): Promise<string
   return said;
 }
 
-async function openRpc(world: World, { question }: Start): Promise<Episode> {
-  const { tool, close } = await createRpc(world);
+async function openRpc(connectTo: Connect, world: World, { question }: Start): Promise<Episode> {
+  const { tool, close } = await createRpc(connectTo, world);
   const said = await begin(tool, question);
   const call = async (name: string, input: object): Promise<Turn> => {
     const turn = await tool(name, input);
@@ -116,18 +144,25 @@ async function openRpc(world: World, { question }: Start): Promise<Episode> {
   };
 }
 
-const rpc: Driver = {
-  name: 'JSON-RPC /mcp',
+const toRpcDriver = (name: string, connectTo: Connect): Driver => ({
+  name,
   judge: async (world, question, text) => {
-    const { tool, close } = await createRpc(world);
-    await begin(tool, question);
-    const { reward, raw } = await tool('submit_diagram', { actions: text });
-    await close();
-    return { reward, raw };
+    const { tool, close } = await createRpc(connectTo, world);
+    try {
+      await begin(tool, question);
+      const { reward, raw } = await tool('submit_diagram', { actions: text });
+      return { reward, raw };
+    } finally {
+      await close();
+    }
   },
-  open: openRpc,
+  open: (world, start) => openRpc(connectTo, world, start),
   own_tasks: false,
   turn_cost: 0,
-};
+});
 
-export const OPENENV = [socket, rpc];
+export const OPENENV = [
+  socket,
+  toRpcDriver('OpenEnv’s JSON-RPC at /mcp', overHttp),
+  toRpcDriver('OpenEnv’s JSON-RPC on the socket /mcp', overSocket),
+];

@@ -3,7 +3,7 @@ import type { State } from '../../../schemas/episode.ts';
 import type { StepResponse } from '../../../schemas/responses.ts';
 import { post, type Driver, type Episode, type Start, type Turn, type World } from '../driver.ts';
 
-function toTurn(answer: StepResponse, raw: string): Turn {
+export function toTurn(answer: StepResponse, raw: string): Turn {
   const { reward, terminated, truncated, done, observation } = answer;
   return { reward, raw, over: done, terminated, truncated, said: JSON.stringify(observation) };
 }
@@ -33,6 +33,7 @@ const step: Driver = {
   open,
   seeds: true,
   limits: true,
+  tells_end: true,
   turn_cost: 0.01,
 };
 
