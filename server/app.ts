@@ -1,12 +1,12 @@
 /**
  * The HTTP application: the route table on a Hono app. Works in process through `app.fetch`; `main.ts` puts it behind a
- * socket. An answer is whole when it is sent, but for the routes that stream.
+ * socket. An answer is whole when it is sent.
  */
 import { Hono } from 'hono';
 import { ROUTES, ROUTE_IDS } from '../schemas/routes.ts';
 import { TOOL_NAMES } from '../schemas/tools.ts';
 import { readBody } from './body.ts';
-import { createDispatcher, type Dispatcher, type DispatchOptions, type Reply } from './dispatch.ts';
+import { createDispatcher, type Dispatcher, type DispatchOptions, type ReadBody, type Reply } from './dispatch.ts';
 import { ApiError, suggest } from './errors.ts';
 import { keepSession } from './protocols/nemo-gym/session.ts';
 
@@ -51,7 +51,7 @@ export function toApp(dispatcher: Dispatcher): Hono {
     const { method, path } = ROUTES[id];
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const { raw } = c.req;
-      const body = (limit: number): Promise<Uint8Array> => readBody(raw, limit);
+      const body: ReadBody = (limit, hold) => readBody(raw, limit, hold);
       const exchange = { params: c.req.param(), query: c.req.query(), body, headers: raw.headers };
       return toResponse(await dispatcher.dispatch(id, exchange));
     });

@@ -1,5 +1,7 @@
 /** Reading a request's body: its size while it comes in, its encoding, its depth before anything recursive sees it. */
+import { isObject } from '../schemas/json.ts';
 import { ApiError } from './errors.ts';
+import type { HoldBytes } from './held-bodies.ts';
 
 /** Deepest nesting of a body. A state needs 5; nested model output counts too, where it is sent parsed. */
 export const MAX_BODY_DEPTH = 64;
@@ -16,9 +18,10 @@ function tooDeep(): ApiError {
 
 /**
  * The bytes of a body.
+ * @param hold Told of bytes before they are read; what it throws ends the reading.
  * @throws ApiError body_too_large as soon as that is known, body_cut when the client goes away.
  */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+export async function readBody(request: Request, limit: number, hold: HoldBytes): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding');
   if (encoding !== null && encoding.toLowerCase() !== 'identity') {
     const given = encoding.slice(0, 60);
@@ -28,8 +31,9 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   }
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
+  if (announced !== null) hold(Number(announced));
   try {
-    return announced === null ? await readStream(request, limit) : new Uint8Array(await request.arrayBuffer());
+    return announced === null ? await readStream(request, limit, hold) : new Uint8Array(await request.arrayBuffer());
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError('body_cut', 'the body ended before it was complete', { place: ['body'] });
@@ -37,12 +41,13 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
 }
 
 /** Reads a body of unknown length, no further than the limit. */
-async function readStream(request: Request, limit: number): Promise<Uint8Array> {
+async function readStream(request: Request, limit: number, hold: HoldBytes): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(limit);
+    hold(chunk.byteLength);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -106,9 +111,7 @@ export function parseBody(bytes: Uint8Array, allowEmpty: boolean): Record<string
   if (bytes.length > SCAN_FROM_BYTES && isDeeperThan(bytes, MAX_BODY_DEPTH)) throw tooDeep();
   const value = parseJson(bytes);
   if (bytes.length <= SCAN_FROM_BYTES && nestsDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep();
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-    throw new ApiError('not_an_object', `body must be an object, not ${kind}`, { place: ['body'] });
-  }
-  return value as Record<string, unknown>;
+  if (isObject(value)) return value;
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  throw new ApiError('not_an_object', `body must be an object, not ${kind}`, { place: ['body'] });
 }

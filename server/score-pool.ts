@@ -6,7 +6,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { RouteId } from '../schemas/routes.ts';
 import type { BodyLimits, Reply } from './dispatch.ts';
-import { ApiError } from './errors.ts';
 import { startThread } from './loader.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -27,7 +26,7 @@ export type FromThread = 'ready' | { log: string } | { id: number; reply: Reply;
 export interface ScorePool {
   /**
    * Answers a request in a thread; undefined when that is no gain, or no thread is ready.
-   * Rejects when the thread ends before it has answered, and with ApiError overloaded when too much waits already.
+   * Rejects when the thread ends before it has answered.
    */
   score(request: BatchRequest): Promise<Reply> | undefined;
   close(): Promise<void>;
@@ -40,15 +39,10 @@ export interface ScorePoolOptions {
   metrics: Metrics;
   /** Where faults are told. */
   log: (entry: string) => void;
-  /** Default 128 MiB. */
-  mostWaitingBytes?: number;
 }
 
 /** Smallest body that goes to a thread, bytes: scoring less takes about as long as handing it over. */
 const LEAST_BYTES = 8192;
-
-/** Most bytes of bodies that wait or are scored: parsed, they take several times as much memory. */
-const MOST_WAITING_BYTES = 128 * 2 ** 20;
 
 /** Room for new objects in a thread, MiB. Everything a batch makes is garbage after it: with less, it is collected too often. */
 const YOUNG_MB = 64;
@@ -59,21 +53,15 @@ interface Thread {
   waiting: Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>;
 }
 
-function overloaded(): ApiError {
-  const headers = { 'retry-after': '1' };
-  return new ApiError('overloaded', 'too many batches wait to be scored; repeat the request later', { headers });
-}
-
 function fail({ waiting }: Thread, fault: string): void {
   for (const { reject } of waiting.values()) reject(new Error(`the thread that scored this batch ended: ${fault}`));
   waiting.clear();
 }
 
 export function createScorePool(options: ScorePoolOptions): ScorePool {
-  const { threads: most, body_limits, metrics, log, mostWaitingBytes = MOST_WAITING_BYTES } = options;
+  const { threads: most, body_limits, metrics, log } = options;
   const threads = new Set<Thread>();
   let lastId = 0;
-  let waitingBytes = 0;
   let isClosing = false;
   let canStart = most > 0;
 
@@ -119,21 +107,14 @@ export function createScorePool(options: ScorePoolOptions): ScorePool {
 
   return {
     score(request) {
-      const { body } = request;
-      if (body.length < LEAST_BYTES || isClosing) return undefined;
+      if (request.body.length < LEAST_BYTES || isClosing) return undefined;
       const thread = leastBusy();
       if (canStart && threads.size < most && thread?.waiting.size !== 0) start();
       if (!thread) return undefined;
-      if (waitingBytes + body.length > mostWaitingBytes) return Promise.reject(overloaded());
       const id = ++lastId;
-      const { length } = body;
-      waitingBytes += length;
-      const answered = new Promise<Reply>((resolve, reject) => {
+      return new Promise<Reply>((resolve, reject) => {
         thread.waiting.set(id, { resolve, reject });
         thread.worker.postMessage({ id, request } satisfies ToThread);
-      });
-      return answered.finally(() => {
-        waitingBytes -= length;
       });
     },
     async close() {

@@ -109,18 +109,6 @@ describe('the pool', () => {
     expect(none.score(toRequest(batch(300)))).toBeUndefined();
   });
 
-  test('what is too much to wait is refused, and taken again once there is room', async () => {
-    const body = batch(300);
-    const own = createScorePool({ ...options, threads: 1, mostWaitingBytes: 1.5 * body.length });
-    const first = scoreInThread(own, body);
-    await first;
-    const [running, refused] = [own.score(toRequest(body)), own.score(toRequest(body))];
-    await expect(refused).rejects.toMatchObject({ code: 'overloaded', status: 503 });
-    expect((await running)?.status).toBe(200);
-    expect((await own.score(toRequest(body)))?.status).toBe(200);
-    await own.close();
-  });
-
   test('a thread that ends while it scores is a fault, not an answer', async () => {
     const own = createScorePool({ ...options, threads: 1 });
     await scoreInThread(own, batch(200));
