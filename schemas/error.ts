@@ -30,7 +30,6 @@ export const ERROR_STATUS = {
   invalid_request: 422,
   unequal_columns: 422,
   headers_too_large: 431,
-  sessions_off: 501,
   internal: 503,
   overloaded: 503,
 } as const;

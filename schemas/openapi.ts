@@ -93,7 +93,6 @@ const REFUSALS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is compressed',
   422: 'A field is missing, unknown or out of range, two fields exclude each other, or columns differ in length',
-  501: 'The server runs as several processes, which share no sessions',
   503: 'The server failed or is busy; the request may be repeated',
 };
 

@@ -30,8 +30,6 @@ export interface Route {
   /** Which limit holds for the size of the body. */
   readonly body_limit?: 'body' | 'batch';
   readonly answer: z.ZodType | RawAnswer;
-  /** The answer may come in parts, e.g. server-sent events. */
-  readonly streams?: boolean;
   /** Other statuses of an answer of this kind, with what they mean: protocols that refuse in a document of their own. */
   readonly statuses?: Readonly<Record<number, string>>;
   /** Statuses of refusals beside those every route may answer (408, 413, 415, 503). */

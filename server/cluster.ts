@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
 import { toProcess } from './loader.ts';
+import { createOrsKeeper } from './protocols/ors/sessions.ts';
 import { serveSessions } from './protocols/sessions/worker-link.ts';
 import { createSharedKeeper, releaseSockets } from './protocols/sessions/shared.ts';
 import type { ServerSettings } from './settings.ts';
@@ -66,7 +67,9 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
   setUpWorkers();
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const workers = new Set<Worker>();
-  const keeper = createSharedKeeper(toSessionLimits(settings), () => performance.now());
+  const limits = toSessionLimits(settings);
+  const now = (): number => performance.now();
+  const [shared, ors] = [createSharedKeeper(limits, now), createOrsKeeper(limits, now)];
   let isClosing = false;
   const add = async (): Promise<void> => {
     const worker = cluster.fork();
@@ -77,9 +80,10 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
     worker.once('exit', () => workers.delete(worker));
     // Comes after the last of its messages, which `exit` may not.
     worker.once('disconnect', () => {
-      releaseSockets(keeper, worker.process.pid);
+      releaseSockets(shared, worker.process.pid);
     });
-    serveSessions(worker, keeper);
+    serveSessions(worker, 'shared', shared);
+    serveSessions(worker, 'ors', ors);
     await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isClosing) return;

@@ -4,7 +4,9 @@ import type { reset, step } from './episode.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
 import type { OrsOptions } from './protocols/ors/handlers.ts';
+import type { OrsEntry } from './protocols/ors/sessions.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
+import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SharedSessions } from './protocols/sessions/shared.ts';
 import type { Raw } from './raw.ts';
 import type { render } from './render/index.ts';
@@ -39,4 +41,6 @@ export interface Context {
   /** Of what else this process remembers for clients. */
   session_limits: SessionLimits;
   ors: OrsOptions;
+  /** Asks who keeps the sessions of ORS. */
+  ask_ors: AskKeeper<OrsEntry>;
 }

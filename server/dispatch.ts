@@ -8,9 +8,11 @@ import type { Call, Environment } from './context.ts';
 import { reset, step } from './episode.ts';
 import { ApiError, toErrorBody } from './errors.ts';
 import { reward, score } from './grade.ts';
+import { createHeldBodies, whileHeld, type HeldBodies, type HoldBytes } from './held-bodies.ts';
 import { createHandlers } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors/handlers.ts';
+import { createOrsKeeper, type OrsEntry } from './protocols/ors/sessions.ts';
 import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
 import { createSharedKeeper, createSharedSessions, type SharedSession } from './protocols/sessions/shared.ts';
@@ -29,9 +31,18 @@ export interface BodyLimits {
   batch: number;
 }
 
+/** So many of the largest bodies a process holds at a time, or more of smaller ones. */
+const MOST_LARGEST_BODIES = 4;
+
 export const DEFAULT_BODY_LIMITS: BodyLimits = { body: 2 ** 20, batch: 32 * 2 ** 20 };
 
 export const DEFAULT_SESSION_LIMITS: SessionLimits = { max_sessions: 4096, idle_ms: 3_600_000 };
+
+/** Who keeps the sessions that outlive a request. */
+export interface AskKeepers {
+  shared: AskKeeper<SharedSession>;
+  ors: AskKeeper<OrsEntry>;
+}
 
 export interface DispatchOptions {
   /** Signs states, so that a changed one is refused. */
@@ -41,11 +52,11 @@ export interface DispatchOptions {
   log?: ((entry: string) => void) | undefined;
   /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them, and of NeMo Gym's rollouts. */
   session_limits?: SessionLimits | undefined;
-  /** Asks another process, which keeps them. */
-  ask_sessions?: AskKeeper<SharedSession> | undefined;
+  /** Default: this process. */
+  keepers?: AskKeepers | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
-  /** How many sessions and tasks ORS clients get; default DEFAULT_ORS. */
+  /** How many tasks ORS clients get; default DEFAULT_ORS. */
   ors?: Partial<OrsOptions> | undefined;
   /** Default: counters of its own. */
   metrics?: Metrics | undefined;
@@ -53,19 +64,21 @@ export interface DispatchOptions {
   scoreElsewhere?: ScorePool['score'] | undefined;
 }
 
+/** Reads a body, no further than a limit, and says how much of it is held. */
+export type ReadBody = (limit: number, hold: HoldBytes) => Promise<Uint8Array>;
+
 /** A request of a known route, before anything in it was checked. */
 export interface Exchange extends Call {
   params?: unknown;
   query?: Readonly<Record<string, string>>;
-  /** The body's bytes, or what reads them, no further than a limit. Asked only where the route takes a body. */
-  body?: Uint8Array | ((limit: number) => Promise<Uint8Array>);
+  /** The body's bytes, which the caller holds, or what reads them. Asked only where the route takes a body. */
+  body?: Uint8Array | ReadBody;
 }
 
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  /** A stream only where the route says so. */
-  body: string | Uint8Array | ReadableStream<Uint8Array>;
+  body: string | Uint8Array;
 }
 
 export interface Dispatcher {
@@ -78,6 +91,8 @@ export interface Dispatcher {
   /** The reply to a fault that no route caught. */
   refuse(error: unknown): Reply;
   limitOf(id: RouteId): number;
+  /** What every listener holds of bodies. */
+  readonly bodies: HeldBodies;
 }
 
 interface ParsedRequest {
@@ -127,19 +142,28 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   };
   const signer = createSigner(options.secret);
   const sessionLimits = options.session_limits ?? DEFAULT_SESSION_LIMITS;
-  const shared = createSharedSessions(
-    options.ask_sessions ?? createSharedKeeper(sessionLimits, () => performance.now()),
-  );
+  const now = (): number => performance.now();
+  const shared = createSharedSessions(options.keepers?.shared ?? createSharedKeeper(sessionLimits, now));
+  const askOrs = options.keepers?.ors ?? createOrsKeeper(sessionLimits, now);
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
-  const handlers = createHandlers({ environment, signer, metrics, shared, report, session_limits: sessionLimits, ors });
+  const handlers = createHandlers({
+    environment,
+    signer,
+    metrics,
+    shared,
+    report,
+    session_limits: sessionLimits,
+    ors,
+    ask_ors: askOrs,
+  });
   const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
 
-  const answer = async (id: RouteId, exchange: Exchange): Promise<Reply> => {
+  const bodies = createHeldBodies(MOST_LARGEST_BODIES * Math.max(limits.body, limits.batch));
+
+  const answerBytes = async (id: RouteId, exchange: Exchange, bytes: Uint8Array | undefined): Promise<Reply> => {
     const route: Route = ROUTES[id];
     const handle = handlers[id] as (request: ParsedRequest, call: Call) => unknown;
-    const body = route.body && exchange.body;
-    const bytes = typeof body === 'function' ? await body(limitOf(id)) : body;
     if (route.in_thread && bytes) {
       const elsewhere = options.scoreElsewhere?.({ route: id, query: exchange.query ?? {}, body: bytes });
       if (elsewhere) return elsewhere;
@@ -147,10 +171,16 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     const result = handle(parseRequest(route, exchange, bytes), exchange);
     return toReply(result instanceof Promise ? await result : result);
   };
+  const answer = (id: RouteId, exchange: Exchange): Promise<Reply> => {
+    const body = (ROUTES[id] as Route).body && exchange.body;
+    if (typeof body !== 'function') return answerBytes(id, exchange, body);
+    return whileHeld(bodies, async (hold) => answerBytes(id, exchange, await body(limitOf(id), hold)));
+  };
 
   return {
     context: { environment: options.environment ?? ENVIRONMENT, metrics, report, shared },
     limitOf,
+    bodies,
     refuse,
     async dispatch(id, exchange) {
       const start = performance.now();

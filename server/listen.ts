@@ -5,14 +5,12 @@ import { availableParallelism } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { toApp } from './app.ts';
-import { createDispatcher } from './dispatch.ts';
+import { createDispatcher, type AskKeepers } from './dispatch.ts';
 import { ApiError, toErrorBody } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createNodeListener } from './node-listener.ts';
 import { createScorePool } from './score-pool.ts';
-import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
-import type { SharedSession } from './protocols/sessions/shared.ts';
 import { attachSockets } from './protocols/openenv/sockets.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -138,13 +136,13 @@ function defaultThreads({ workers }: ServerSettings): number {
 
 /**
  * Listens with the settings' app.
- * @param askSessions Asks the process that keeps the sessions, where it is another.
+ * @param keepers Who keeps the sessions, where that is another process.
  * @throws the socket's error, e.g. EADDRINUSE.
  */
 export async function listen(
   settings: ServerSettings,
   log: (entry: string) => void,
-  askSessions?: AskKeeper<SharedSession>,
+  keepers?: AskKeepers,
 ): Promise<RunningServer> {
   const body_limits = { body: settings.max_body, batch: settings.max_batch_body };
   const metrics = createMetrics();
@@ -157,12 +155,12 @@ export async function listen(
   const { secret } = settings;
   const dispatcher = createDispatcher({
     session_limits: toSessionLimits(settings),
-    ask_sessions: askSessions,
+    keepers,
     secret,
     body_limits,
     log,
     metrics,
-    ors: { max_sessions: settings.workers > 1 ? 0 : settings.max_sessions, train_tasks: settings.ors_train_tasks },
+    ors: { train_tasks: settings.ors_train_tasks },
     scoreElsewhere: (request) => pool.score(request),
   });
   const timeoutMs = settings.request_timeout * 1000;

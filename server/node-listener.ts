@@ -10,14 +10,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { ROUTES, ROUTE_IDS, type Route, type RouteId } from '../schemas/routes.ts';
 import { createBatch } from './batch.ts';
 import type { Dispatcher, Reply } from './dispatch.ts';
+import type { HeldBodies } from './held-bodies.ts';
 
 const POST_ROUTES: ReadonlyMap<string, RouteId> = new Map(
   ROUTE_IDS.filter((id) => isPlain(ROUTES[id])).map((id) => [ROUTES[id].path, id]),
 );
 
 /** A route with a query is plain too, for the requests that send none: a path that equals the route's has no `?`. */
-function isPlain({ method, params, streams }: Route): boolean {
-  return method === 'POST' && params === undefined && streams !== true;
+function isPlain({ method, params }: Route): boolean {
+  return method === 'POST' && params === undefined;
 }
 
 /** Whether the body is plain, of a size that is announced and allowed. */
@@ -25,6 +26,9 @@ function hasPlainBody({ headers }: IncomingMessage, limit: number): boolean {
   const { 'content-length': length, 'content-encoding': encoding, expect } = headers;
   return length !== undefined && Number(length) <= limit && encoding === undefined && expect === undefined;
 }
+
+/** Bodies of up to so many bytes are not counted as held: they come in with their headers, and connections are bounded. */
+const SMALL_BYTES = 16_384;
 
 /** Calls back with the whole body; never, where the client goes away before. */
 function collect(request: IncomingMessage, done: (bytes: Uint8Array) => void): void {
@@ -35,8 +39,22 @@ function collect(request: IncomingMessage, done: (bytes: Uint8Array) => void): v
   });
 }
 
+/** Takes room for a body until it is given back, or the client goes away in the middle; undefined where there is none. */
+function hold(request: IncomingMessage, bodies: HeldBodies): (() => void) | undefined {
+  const size = Number(request.headers['content-length']);
+  if (size <= SMALL_BYTES) return () => undefined;
+  if (!bodies.take(size)) return undefined;
+  let isWhole = false;
+  request.on('end', () => (isWhole = true));
+  request.on('close', () => {
+    if (!isWhole) bodies.give(size);
+  });
+  return () => {
+    bodies.give(size);
+  };
+}
+
 function send(response: ServerResponse, { status, headers, body }: Reply): void {
-  if (body instanceof ReadableStream) throw new TypeError('a route that does not stream answered with a stream');
   headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
   response.writeHead(status, headers);
   response.end(body);
@@ -52,9 +70,16 @@ export function createNodeListener(dispatcher: Dispatcher, fallback: RequestList
       fallback(request, response);
       return;
     }
+    const release = hold(request, dispatcher.bodies);
+    if (release === undefined) {
+      fallback(request, response);
+      return;
+    }
     const headers = { get: (name: string): string | null => request.headersDistinct[name]?.join(', ') ?? null };
     const answer = async (body: Uint8Array): Promise<void> => {
-      send(response, await dispatcher.dispatch(id, { body, headers }));
+      const reply = await dispatcher.dispatch(id, { body, headers });
+      release();
+      send(response, reply);
     };
     collect(request, (body) => {
       atEndOfTurn(() => void answer(body));

@@ -1,4 +1,4 @@
-/** An answer with a content type, headers or a stream of its own, which is sent as it is. */
+/** An answer with a content type or headers of its own, which is sent as it is. */
 import type { Reply } from './dispatch.ts';
 
 export class Raw {

@@ -17,7 +17,10 @@ function tell(message: FromWorker): void {
 async function run(settings: ServerSettings): Promise<void> {
   letBodiesDieYoung();
   const log = (entry: string): void => void process.stderr.write(`worker ${process.pid}: ${entry}\n`);
-  const server = await listen(settings, log, askPrimary(process, tell));
+  const server = await listen(settings, log, {
+    shared: askPrimary(process, 'shared', tell),
+    ors: askPrimary(process, 'ors', tell),
+  });
   const close = (): void => void server.close().then(() => process.exit(0));
   process.on('message', (message: ToWorker) => {
     if (message === 'close') close();

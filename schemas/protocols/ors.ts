@@ -56,7 +56,7 @@ export type CreateBody = z.infer<typeof CreateBody>;
 export const CallBody = z.looseObject({
   name: z.string().max(200),
   input: z.record(z.string(), z.unknown()),
-  task_id: z.string().max(200).nullish().describe('Of a call made before: its answer again, nothing is run'),
+  task_id: z.string().max(240).nullish().describe('Of a call made before: its answer again, nothing is run'),
 });
 export type CallBody = z.infer<typeof CallBody>;
 
@@ -149,10 +149,9 @@ const CALL = {
   summary: 'Call a tool',
   headers: SessionHeaders,
   description:
-    'Events: task_id, then chunk (none or more) and end, whose data joined are one JSON text: {"ok": true, "output": {blocks, metadata, reward, finished}} or {"ok": false, "error", "reason"}. Comments keep the stream alive. A call that got a task_id is answered again for 60 s when it is sent with it. An event error says that the server failed: no reward was given, and nothing changed.',
+    'Events: task_id, then chunk (none or more) and end, whose data joined are one JSON text: {"ok": true, "output": {blocks, metadata, reward, finished}} or {"ok": false, "error", "reason"}. A call that is sent again with its task_id has the same answer, and runs nothing; the last 16 answers are kept. An event error says that no call has this task_id. Where the server fails, the answer is 503: no reward was given, and nothing changed.',
   body: CallBody,
   answer: EVENTS,
-  streams: true,
 } as const;
 
 const named = { params: EnvironmentParams } as const;
@@ -212,10 +211,11 @@ export const ORS_ROUTES = {
     tag: 'ors',
     headers: SessionHeaders,
     summary: 'Begin an episode in a session',
-    description: 'Where all places are taken, 503 with Retry-After. A session that is not used for 900 s ends.',
+    description:
+      'Where all places are taken, 503 with Retry-After. A session that is not used for an hour (`--session-idle-timeout`) ends.',
     body: CreateBody,
     answer: SessionAnswer,
-    refusals: [400, 404, 422, 501],
+    refusals: [400, 404, 422],
   },
   ors_prompt: { ...PROMPT, path: '/prompt', refusals: [400, 404, 410] },
   ors_env_prompt: { ...PROMPT, ...named, path: '/{env_name}/prompt', refusals: [400, 404, 410, 422] },

@@ -1,5 +1,5 @@
 /** ORS over HTTP: tasks, sessions, calls and their refusals, as the openreward client sees them. */
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorBody } from '../../schemas/error.ts';
 import { ORS_ROUTES, OrsTask } from '../../schemas/protocols/ors.ts';
 import { SPLITS } from '../../schemas/task.ts';
@@ -8,6 +8,8 @@ import { createApp, type AppOptions } from '../../server/app.ts';
 import { step, reset } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
 import { startServer } from '../../server/main.ts';
+import { createOrsKeeper } from '../../server/protocols/ors/sessions.ts';
+import { createSharedKeeper } from '../../server/protocols/sessions/shared.ts';
 import { render } from '../../server/render/index.ts';
 import { createApi, overTransports, type Answer, type Api } from '../http/support.ts';
 
@@ -377,13 +379,16 @@ overTransports('ORS episodes', (api) => {
 
   test('labels that no drawing needs are refused, and no call gets slower by them', async () => {
     const sid = await create(api());
-    const start = performance.now();
-    for (let i = 0; i < 20; i++) {
-      const text = 'x'.repeat(1_000_000);
+    const text = 'x'.repeat(1_000_000);
+    const time = async (i: number): Promise<number> => {
+      const start = performance.now();
       const { blocks, finished } = await output(api(), sid, 'create_shape', { ...box(`l${i}`, 1, text) });
       expect([blocks[0]!.text.slice(0, 9), finished]).toEqual(['Not taken', false]);
-    }
-    expect(performance.now() - start).toBeLessThan(2000);
+      return performance.now() - start;
+    };
+    const times: number[] = [];
+    for (let i = 0; i < 20; i++) times.push(await time(i));
+    expect(Math.min(...times.slice(10))).toBeLessThan(Math.max(50, 4 * Math.min(...times.slice(0, 10))));
     expect((await output(api(), sid, ...CALLS[0]!)).blocks[0]!.text).toContain('1 shape(s)');
   });
 
@@ -518,7 +523,7 @@ describe('ORS with limits', () => {
   };
 
   test('no place is free: 503 with a time to come back, until one is', async () => {
-    const api = withOptions({ ors: { max_sessions: 2 } });
+    const api = withOptions({ session_limits: { max_sessions: 2, idle_ms: 1000 } });
     const [first] = [await create(api), await create(api)];
     const refused = await api.post('/create', { split: 'train', index: 0 }, json('third'));
     expect([...codeOf(refused), refused.headers.get('retry-after')]).toEqual([503, 'overloaded', '5']);
@@ -526,17 +531,21 @@ describe('ORS with limits', () => {
     expect((await api.post('/create', { split: 'train', index: 0 }, json('third'))).status).toBe(200);
   });
 
-  test('several processes share no sessions: an episode is refused, and nothing says to try again', async () => {
-    const { url, close } = await startServer({ port: 0, workers: 2 });
-    const api = createApi(url, (request) => fetch(request));
-    const refused = await api.post('/create', { split: 'train', index: 0 }, json('x'));
-    await close();
-    expect([...codeOf(refused), refused.headers.get('retry-after')]).toEqual([501, 'sessions_off', null]);
+  test('an episode that is over gives way to a new one where all places are taken, and is there until then', async () => {
+    const api = withOptions({ session_limits: { max_sessions: 2, idle_ms: 1000 } });
+    const [over, running] = [await create(api), await create(api)];
+    await output(api, over, 'answer', { completion: WHOLE });
+    expect((await api.post('/ping', {}, json(over))).status).toBe(200);
+    await create(api);
+    expect(codeOf(await api.post('/ping', {}, json(over)))).toEqual([404, 'unknown_session']);
+    expect((await api.post('/ping', {}, json(running))).status).toBe(200);
   });
 
-  test('a session ends 900 s after its last request; its place is free then', async () => {
+  test('a session ends when it was not used for so long; its place is free then', async () => {
     let now = 0;
-    const api = withOptions({ ors: { max_sessions: 1, now: () => now } });
+    const limits = { max_sessions: 1, idle_ms: 900_000 };
+    const keepers = { shared: createSharedKeeper(limits, () => now), ors: createOrsKeeper(limits, () => now) };
+    const api = withOptions({ session_limits: limits, keepers });
     const sid = await create(api);
     await api.post('/delete', {}, json(sid));
     await api.post('/create', { split: 'train', index: 0 }, json(sid));
@@ -545,20 +554,22 @@ describe('ORS with limits', () => {
     now += 899_000;
     expect((await api.get('/prompt', json(sid))).status).toBe(200);
     now += 900_000;
-    expect(codeOf(await api.post('/ping', {}, json(sid)))).toEqual([404, 'unknown_session']);
+    const gone = await api.post('/ping', {}, json(sid));
+    expect(codeOf(gone)).toEqual([404, 'unknown_session']);
+    expect((gone.json as ErrorBody).error.message).toContain('after 900 s');
     await create(api);
   });
 
-  test('an answer is kept for 60 s', async () => {
-    let now = 0;
-    const api = withOptions({ ors: { now: () => now } });
+  test('the answers of the last 16 calls are kept', async () => {
+    const api = withOptions({});
     const sid = await create(api);
     const body = { name: 'select', input: { ids: [] } };
-    const first = await stream(api, sid, body);
-    now = 59_999;
-    expect(await stream(api, sid, { ...body, task_id: first.task_id })).toEqual(first);
-    now = 60_000;
-    expect((await stream(api, sid, { ...body, task_id: first.task_id })).data).toBe('unknown task_id');
+    const made: Events[] = [];
+    for (let i = 0; i < 17; i++) made.push(await stream(api, sid, body));
+    const again = async (i: number) => stream(api, sid, { ...body, task_id: made[i]!.task_id });
+    expect(await again(1)).toEqual(made[1]);
+    expect(await again(16)).toEqual(made[16]);
+    expect((await again(0)).data).toBe('unknown task_id');
   });
 
   test('how many tasks train has is a setting', async () => {
@@ -569,7 +580,7 @@ describe('ORS with limits', () => {
     expect((await api.post('/num_tasks', { split: 'test_real' })).json).toEqual({ num_tasks: 44 });
   });
 
-  test('a fault of the server is an error event without a reward, told to the log alone; the session is as before', async () => {
+  test('a fault of the server is 503 without a reward, told to the log alone; the session is as before', async () => {
     const log: string[] = [];
     let isBroken = true;
     const breaking: typeof step = (request, signer) => {
@@ -580,9 +591,9 @@ describe('ORS with limits', () => {
     const api = withOptions({ environment, log: (entry) => log.push(entry) });
     const sid = await create(api);
     const body = { name: 'submit_diagram', input: { actions: ACTIONS } };
-    const events = await stream(api, sid, body);
-    expect(events.names).toEqual(['task_id', 'error']);
-    expect(events.data).not.toMatch(/1234|reward":/);
+    const failed = await api.post('/call', body, json(sid));
+    expect([...codeOf(failed), failed.headers.get('retry-after')]).toEqual([503, 'internal', '1']);
+    expect(failed.text).not.toMatch(/1234|reward":/);
     expect(log.join()).toContain('password 1234');
     isBroken = false;
     expect((await output(api, sid, body.name, body.input)).reward).toBeGreaterThan(0.9);
@@ -594,6 +605,54 @@ describe('ORS with limits', () => {
     };
     const api = withOptions({ environment: { reset: fail, step, reward, score, render } });
     expect(codeOf(await api.post('/create', { split: 'train', index: 0 }, json('x')))).toEqual([503, 'internal']);
+  });
+});
+
+describe('ORS with two processes', () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  let api: Api;
+  beforeAll(async () => {
+    server = await startServer({ port: 0, workers: 2 });
+    api = createApi(server.url, (request) => fetch(request));
+  });
+  afterAll(() => server.close());
+  /** Together, so that each goes over a connection of its own, of which the processes get every other one. */
+  const together = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, ask));
+
+  test('a session is the same in both', async () => {
+    const sid = await create(api);
+    const pings = await together(() => api.post('/ping', {}, json(sid)));
+    expect(pings.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    for (const [name, input] of CALLS) await output(api, sid, name, input);
+    const last = await stream(api, sid, { name: 'submit_diagram', input: {} });
+    expect((JSON.parse(last.data) as { output: Output }).output.reward).toBeGreaterThan(0.9);
+    const again = await together(() => stream(api, sid, { name: 'submit_diagram', input: {}, task_id: last.task_id }));
+    expect(again).toEqual(Array(8).fill(last));
+    await api.post('/delete', {}, json(sid));
+    const ended = await together(() => api.post('/ping', {}, json(sid)));
+    expect(ended.map(codeOf)).toEqual(Array(8).fill([410, 'session_ended']));
+  });
+
+  test('calls that are sent together all happen, each with an id of its own', async () => {
+    const sid = await create(api);
+    let count = 0;
+    const made = await together(() => {
+      const input = box(`b${count++}`, 10 * count, 'x');
+      return stream(api, sid, { name: 'create_shape', input });
+    });
+    expect(new Set(made.map(({ task_id }) => task_id)).size).toBe(8);
+    expect((await output(api, sid, 'select', { ids: [] })).blocks[0]?.text).toContain('8 shape(s)');
+  });
+
+  test('one finished episode counts as one completion', async () => {
+    const counts = async (): Promise<number[]> => {
+      const texts = await together(async () => (await api.get('/metrics')).text);
+      return texts.map((text) => Number(/completions_total\{preset="stronger"\} (\d+)/.exec(text)?.[1] ?? 0));
+    };
+    const sid = await create(api, { task_spec: { task_id: TASK_ID, reward: 'stronger' } });
+    const first = await stream(api, sid, { name: 'answer', input: { completion: WHOLE } });
+    await together(() => stream(api, sid, { name: 'answer', input: { completion: WHOLE }, task_id: first.task_id }));
+    expect(Math.max(...(await counts()))).toBe(1);
   });
 });
 

@@ -1,14 +1,18 @@
-/** Server-sent events: how ORS streams the answer of a call. */
+/**
+ * Server-sent events, in which ORS answers. An answer is there within milliseconds and sent whole, so there is never a silence
+ * that comments would have to bridge.
+ */
+import { Raw } from '../../raw.ts';
 
 /** Longest data of one event, characters; ORS clients hold no longer lines. */
 export const CHUNK_SIZE = 4096;
-/** Silence after which a comment is sent, ms: clients give up after 30 s, proxies too. */
-export const PING_MS = 10_000;
 
-export const EVENT_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' } as const;
+export type Event = readonly [event: string, data: string];
 
-export function toEvent(event: string, data: string): string {
-  return `event: ${event}\ndata: ${data}\n\n`;
+/** An answer of these events. */
+export function toEvents(events: readonly Event[]): Raw {
+  const text = events.map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`).join('');
+  return new Raw('text/event-stream', text, { 'cache-control': 'no-cache' });
 }
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
@@ -17,7 +21,7 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
  * JSON text in parts of at most CHUNK_SIZE characters, which joined are the same JSON value. No part splits a character or
  * begins with white space: clients trim what they receive.
  */
-export function toChunks(json: string): string[] {
+export function toChunks(json: string): Event[] {
   const chunks: string[] = [];
   for (let start = 0; start < json.length;) {
     // White space is only inside strings, where an escape stands for it as well.
@@ -28,43 +32,5 @@ export function toChunks(json: string): string[] {
     chunks.push(escaped + json.slice(start + 1, end));
     start = end;
   }
-  return chunks;
-}
-
-/**
- * The events of a call: its id at once, comments while it runs, then the answer in parts, or an error.
- * Goes on without the client where it leaves: the answer is kept for when it comes back.
- * @param answer The answer as JSON text; rejects with an Error whose message the client may see.
- */
-export function streamAnswer(taskId: string, answer: Promise<string>, pingMs = PING_MS): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let isGone = false;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (text: string): void => {
-        if (!isGone) controller.enqueue(encoder.encode(text));
-      };
-      send(toEvent('task_id', taskId));
-      const ping = setInterval(() => {
-        send(': ping\n\n');
-      }, pingMs);
-      const end = (events: string): void => {
-        clearInterval(ping);
-        send(events);
-        if (!isGone) controller.close();
-      };
-      answer.then(
-        (json) => {
-          const chunks = toChunks(json);
-          end(chunks.map((chunk, i) => toEvent(i === chunks.length - 1 ? 'end' : 'chunk', chunk)).join(''));
-        },
-        (error: unknown) => {
-          end(toEvent('error', error instanceof Error ? error.message : String(error)));
-        },
-      );
-    },
-    cancel() {
-      isGone = true;
-    },
-  });
+  return chunks.map((chunk, i) => [i === chunks.length - 1 ? 'end' : 'chunk', chunk]);
 }

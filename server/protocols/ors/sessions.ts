@@ -1,44 +1,52 @@
-/**
- * The sessions of ORS. A session is data, and a call makes the next one of it; clients name it by the header X-Session-ID.
- * Sessions live in this process, so all requests of a client must reach the same one.
- */
+/** The sessions of ORS. A session is data, and a call makes the next one of it; clients name it by the header X-Session-ID. */
 import { InlineTask } from '../../../schemas/task.ts';
-import type { CreateBody, Message, TextBlock } from '../../../schemas/protocols/ors.ts';
-import { ORS_ENVIRONMENT, SessionId } from '../../../schemas/protocols/ors.ts';
+import { ORS_ENVIRONMENT, SessionId, type CreateBody } from '../../../schemas/protocols/ors.ts';
 import { ResetRequest } from '../../../schemas/requests.ts';
-import type { ResetResponse } from '../../../schemas/responses.ts';
 import { ApiError, suggest } from '../../errors.ts';
-import type { Call, Context } from '../../context.ts';
+import type { Call, Environment } from '../../context.ts';
 import { validate } from '../../validate.ts';
 import { startSession, type OrsSession } from './call.ts';
 import type { OrsTasks } from './tasks.ts';
-import { createSessions } from '../sessions/bounded-map.ts';
+import type { SessionLimits } from '../sessions/bounded-map.ts';
+import { createSessionKeeper, createSessionStore, type AskKeeper, type SessionKeeper } from '../sessions/store.ts';
 import { startToolEpisode } from '../tools/episode.ts';
 
-/** Time without a request after which a session ends, ms. */
-const IDLE_MS = 900_000;
 /** When a client should ask again for a place, seconds. */
 const RETRY_AFTER_S = 5;
-/** Names of ended sessions that are remembered, so that a client is told what became of its own. */
-const MAX_ENDED = 10_000;
+/** What is kept under a name: a session, or that one was ended, so that its client is told what became of it. */
+export type OrsEntry = OrsSession | { ended: true };
+
+const isEnded = (entry: OrsEntry): entry is { ended: true } => 'ended' in entry;
+
+/**
+ * Keeps them. Where all places are taken, what nobody plays any more gives way to a new session.
+ * @param now Milliseconds of a clock that never goes back.
+ */
+export function createOrsKeeper(limits: SessionLimits, now: () => number): SessionKeeper<OrsEntry> {
+  return createSessionKeeper(limits, now, (entry) => isEnded(entry) || entry.state.stop_reason !== undefined);
+}
 
 export interface OrsSessions {
   /** @throws ApiError missing_header, session_exists, overloaded, and what is wrong with the request. */
-  create(call: Call, body: CreateBody): string;
-  /** The session of a request. @throws ApiError missing_header, unknown_session, session_ended. */
-  of(call: Call): OrsSession;
-  /** The session of that name, if it is still there. */
-  get(id: string): OrsSession | undefined;
-  replace(session: OrsSession): void;
+  create(call: Call, body: CreateBody): Promise<string>;
+  /** The session of a request. @throws ApiError as `update`. */
+  of(call: Call): Promise<OrsSession>;
+  /**
+   * Replaces the session of a request by what `change` makes of it, and gives its result.
+   * @throws ApiError missing_header, unknown_session, session_ended; and what `change` throws: nothing is replaced then.
+   */
+  update<R>(call: Call, change: (session: OrsSession) => { value: OrsSession; result: R }): Promise<R>;
   /** @throws ApiError missing_header. */
-  end(call: Call): string;
+  end(call: Call): Promise<string>;
 }
+
+const PLACE = ['header', 'X-Session-ID'];
 
 function sessionId({ headers }: Call): string {
   const id = headers.get('x-session-id')?.trim();
   if (SessionId.safeParse(id).success) return id!;
   throw new ApiError('missing_header', 'send the header X-Session-ID: 1 to 200 visible ASCII characters', {
-    place: ['header', 'X-Session-ID'],
+    place: PLACE,
   });
 }
 
@@ -75,30 +83,33 @@ function toResetRequest({ split, index, task_spec }: CreateBody, tasks: OrsTasks
   return { task_id: tasks.at(split!, index!, ['body', 'index']).task_id };
 }
 
-export function createOrsSessions({ environment, ors }: Context, tasks: OrsTasks): OrsSessions {
-  const sessions = createSessions<OrsSession>({ max_sessions: ors.max_sessions, idle_ms: IDLE_MS }, ors.now);
-  /** Oldest first. */
-  const ended = new Set<string>();
-  const remember = (id: string): void => {
-    ended.add(id);
-    if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
-  };
-  const put = (session: OrsSession): void => {
-    if (ors.max_sessions === 0) {
-      const message = 'this server runs as several processes, which share no sessions; start it with --workers 1';
-      throw new ApiError('sessions_off', message);
-    }
-    if (sessions.set(session.id, session)) return;
-    const message = `all ${ors.max_sessions} sessions are in use; end some, or start the server with a larger --max-sessions`;
-    throw new ApiError('overloaded', message, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
+/** @param ask Asks the keeper that all requests of a client reach. */
+export function createOrsSessions(
+  ask: AskKeeper<OrsEntry>,
+  { max_sessions, idle_ms }: SessionLimits,
+  environment: Environment,
+  tasks: OrsTasks,
+): OrsSessions {
+  const store = createSessionStore(ask);
+  const update: OrsSessions['update'] = async (call, change) => {
+    const id = sessionId(call);
+    const updated = await store.update(id, (entry) => {
+      if (isEnded(entry)) return { value: entry, result: undefined };
+      const { value, result } = change(entry);
+      return { value, result: { of: result } };
+    });
+    if (updated?.result) return updated.result.of;
+    if (updated) throw new ApiError('session_ended', 'the session was deleted; create another one', { place: PLACE });
+    const message = `no such session; begin one with /create (it ends after ${idle_ms / 1000} s without a request)`;
+    throw new ApiError('unknown_session', message, { place: PLACE });
   };
   return {
-    create(call, body) {
+    async create(call, body) {
       const id = sessionId(call);
-      if (sessions.get(id)) {
-        throw new ApiError('session_exists', 'the session has an episode; /delete it first, or take another session', {
-          place: ['header', 'X-Session-ID'],
-        });
+      const known = await store.update(id, (value) => ({ value, result: !isEnded(value) }));
+      if (known?.result) {
+        const message = 'the session has an episode; /delete it first, or take another session';
+        throw new ApiError('session_exists', message, { place: PLACE });
       }
       assertEnvironment(body.env_name);
       if (body.toolset_name != null) {
@@ -106,52 +117,17 @@ export function createOrsSessions({ environment, ors }: Context, tasks: OrsTasks
           place: ['body', 'toolset_name'],
         });
       }
-      put(startSession(id, startToolEpisode(toResetRequest(body, tasks), environment)));
-      ended.delete(id);
-      return id;
+      const session = startSession(id, startToolEpisode(toResetRequest(body, tasks), environment));
+      if (await store.create(id, session)) return id;
+      const message = `all ${max_sessions} sessions are in use; end some, or start the server with a larger --max-sessions`;
+      throw new ApiError('overloaded', message, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
     },
-    of(call) {
+    of: (call) => update(call, (value) => ({ value, result: value })),
+    update,
+    async end(call) {
       const id = sessionId(call);
-      const session = sessions.get(id);
-      if (session) return session;
-      const place = ['header', 'X-Session-ID'];
-      if (ended.has(id)) throw new ApiError('session_ended', 'the session was deleted; create another one', { place });
-      const message = `no such session; begin one with /create (it ends after ${IDLE_MS / 1000} s without a request)`;
-      throw new ApiError('unknown_session', message, { place });
-    },
-    get: (id) => sessions.get(id),
-    replace: put,
-    end(call) {
-      const id = sessionId(call);
-      if (sessions.delete(id)) remember(id);
+      await store.update(id, () => ({ value: { ended: true }, result: undefined }));
       return id;
     },
   };
-}
-
-const EXAMPLE =
-  '{"actions": [{"type": "create_shape", "id": "a", "shape": "rectangle", "x": 100, "y": 100, "w": 160, "h": 80, "text": "Client"}, {"type": "create_shape", "id": "b", "shape": "ellipse", "x": 400, "y": 100, "w": 160, "h": 80, "text": "Server"}, {"type": "connect", "from": "a", "to": "b"}]}';
-
-/** How to answer, for a model that knows nothing of this environment. */
-function instructions({ w, h }: { w: number; h: number }): string {
-  return [
-    `Draw the diagram on a canvas of ${w} x ${h} pixels; x grows to the right, y grows downwards.`,
-    'Use the tools and end with submit_diagram, or answer without a tool call with one JSON object like this:',
-    EXAMPLE,
-  ].join('\n');
-}
-
-const toBlock = (text: string): TextBlock => ({ text, detail: null, type: 'text' });
-
-type Start = Pick<ResetResponse['observation'], 'prompt' | 'canvas_size'>;
-
-export function toPrompt({ prompt, canvas_size }: Start): TextBlock[] {
-  return [toBlock(prompt), toBlock(instructions(canvas_size))];
-}
-
-export function toMessages({ prompt, canvas_size }: Start): Message[] {
-  return [
-    { role: 'system', blocks: [toBlock(instructions(canvas_size))], detail: null },
-    { role: 'user', blocks: [toBlock(prompt)], detail: null },
-  ];
 }
