@@ -42,7 +42,8 @@ const SUBMIT_INPUT = z.object({
     .describe('Actions to run first, in order, e.g. a whole diagram; leave it out if the canvas holds the drawing'),
 });
 
-function toSchema(schema: z.ZodType): Record<string, unknown> {
+/** The JSON Schema of a tool's arguments. */
+export function toInputSchema(schema: z.ZodType): Record<string, unknown> {
   return Object.fromEntries(Object.entries(z.toJSONSchema(schema)).filter(([key]) => key !== '$schema'));
 }
 
@@ -65,7 +66,7 @@ function actionTools(): Tool[] {
   return Action.options.flatMap((option) => {
     const name = option.shape.type.value;
     if (name === 'done') return [];
-    return [{ name, description: DESCRIPTIONS[name], input_schema: toSchema(toArguments(option as z.ZodObject)) }];
+    return [{ name, description: DESCRIPTIONS[name], input_schema: toInputSchema(toArguments(option as z.ZodObject)) }];
   });
 }
 
@@ -74,7 +75,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: SUBMIT_TOOL,
     description: 'Submit the drawing. It is scored, and the episode ends.',
-    input_schema: toSchema(SUBMIT_INPUT),
+    input_schema: toInputSchema(SUBMIT_INPUT),
   },
 ];
 

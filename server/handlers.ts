@@ -23,7 +23,7 @@ import { remoteRewardHandlers } from './protocols/remote-reward/handlers.ts';
 import { listTools } from './protocols/tools/list.ts';
 import { Raw } from './raw.ts';
 import { RenderError } from './render/png.ts';
-import { findTask } from './resolve.ts';
+import { canvasSizeOf, findTask } from './resolve.ts';
 import { draw, drawOptions } from './scoring.ts';
 import { withSeed } from './seed.ts';
 import { assertCanvas, assertDrawable, type Signer } from './state.ts';
@@ -57,9 +57,7 @@ function canvasOf(request: RenderRequest, signer: Signer): { canvas: Canvas; siz
   if (state) {
     signer.assertUnchanged(state);
     assertCanvas(state.canvas, ['body', 'state', 'canvas']);
-    const size =
-      state.task_id === undefined ? state.task?.canvas : findTask(state.task_id, ['body', 'state', 'task_id']).canvas;
-    return { canvas: state.canvas, size };
+    return { canvas: state.canvas, size: canvasSizeOf(state, ['body', 'state', 'task_id']) };
   }
   if (canvas) {
     assertCanvas(canvas, ['body', 'canvas']);
@@ -115,7 +113,9 @@ function once<T>(create: () => T): () => T {
 const HTML = 'text/html; charset=utf-8';
 
 export function createHandlers(context: Context): Handlers {
-  const { environment, signer, metrics } = context;
+  const { environment, signer, metrics, shared } = context;
+  let sessions = 0;
+  metrics.watch('sessions', 'Sessions of MCP and OpenEnv clients, of all workers.', () => sessions);
   const openApi = once(() => createOpenApi(ABOUT) as RouteAnswer<'openapi'>);
   const docs = once(() => docsPage(openApi()));
   const schemas = once(() => ({
@@ -149,7 +149,10 @@ export function createHandlers(context: Context): Handlers {
     health: () => ({ status: 'healthy', version: ABOUT.version }),
     openapi: openApi,
     docs: () => new Raw(HTML, docs()),
-    metrics: () => new Raw('text/plain; version=0.0.4; charset=utf-8', metrics.toText()),
+    metrics: async () => {
+      sessions = (await shared.count()).active;
+      return new Raw('text/plain; version=0.0.4; charset=utf-8', metrics.toText());
+    },
     root: (_, { headers }) =>
       headers.get('accept')?.includes('text/html')
         ? new Raw(HTML, rootPage(headers.get('host') ?? 'localhost'), { vary: 'accept' })

@@ -1,5 +1,7 @@
 /** Which task a request means: one of the suite by id or by lot, one that the request brings, or a bare prompt. */
 import { closest } from 'fastest-levenshtein';
+import type { CanvasSize } from '../schemas/canvas.ts';
+import type { State } from '../schemas/episode.ts';
 import type { TaskFacts } from '../schemas/responses.ts';
 import {
   DEFAULT_CANVAS_SIZE,
@@ -54,6 +56,11 @@ export function findTask(taskId: string, place: Place): Task {
     `no task ${JSON.stringify(taskId.slice(0, 80))}; ids are <split>.<family>.<level>.<index>, the nearest is ${near}`,
     { place },
   );
+}
+
+/** The drawing area that the task of a state gives; undefined where it leaves that open. */
+export function canvasSizeOf({ task_id, task }: State, place: Place): CanvasSize | undefined {
+  return task_id === undefined ? task?.canvas : findTask(task_id, place).canvas;
 }
 
 export function toResolved(task: Task): ResolvedTask {

@@ -50,7 +50,9 @@ export const OPENENV_ROUTES = {
     tag: 'mcp',
     summary: 'End an MCP session',
     headers: z.object({ 'Mcp-Session-Id': SessionId }),
-    answer: z.strictObject({ closed: z.literal(true) }),
+    answer: z.strictObject({
+      closed: z.boolean().describe('false where a web socket holds the session, which ends with that'),
+    }),
     refusals: [400, 403, 404],
   },
 } as const satisfies Record<string, Route>;

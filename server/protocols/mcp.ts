@@ -22,7 +22,6 @@ import {
   McpError,
   type CallToolResult,
   type JSONRPCRequest,
-  type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { State } from '../../schemas/episode.ts';
 import { DEFAULT_CANVAS_SIZE } from '../../schemas/task.ts';
@@ -32,11 +31,11 @@ import { ApiError } from '../errors.ts';
 import type { Call, Context } from '../context.ts';
 import { Raw } from '../raw.ts';
 import { RenderError } from '../render/png.ts';
-import { findTask } from '../resolve.ts';
-import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from './tools/diagram.ts';
+import { canvasSizeOf } from '../resolve.ts';
+import { callDiagramTool, isDiagramTool, MCP_TOOLS, type DiagramResult } from './tools/diagram.ts';
 
 type Headers = Call['headers'];
-type McpContext = Pick<Context, 'environment' | 'report' | 'shared'>;
+type McpContext = Pick<Context, 'environment' | 'metrics' | 'report' | 'shared'>;
 
 const SESSION_HEADER = 'mcp-session-id';
 const JSON_TYPE = 'application/json';
@@ -59,9 +58,8 @@ type Content = CallToolResult['content'][number];
 
 /** The canvas as an image, or a line that says why there is none: a picture that fails is no failure of the call. */
 async function toPicture(state: State, { environment, report }: McpContext): Promise<Content[]> {
-  const size = state.task_id === undefined ? state.task?.canvas : findTask(state.task_id, []).canvas;
   try {
-    const options = { size: size ?? DEFAULT_CANVAS_SIZE };
+    const options = { size: canvasSizeOf(state, []) ?? DEFAULT_CANVAS_SIZE };
     const { body, missing_glyphs: missing } = await environment.render(state.canvas, 'png', options);
     const image = { type: 'image', data: Buffer.from(body).toString('base64'), mimeType: 'image/png' } as const;
     if (missing.length === 0) return [image];
@@ -82,11 +80,12 @@ function toStructured({ text, finished, reward, components }: DiagramResult): Re
 async function callTool(sessionId: string, name: string, input: unknown, context: McpContext): Promise<CallToolResult> {
   if (!isDiagramTool(name)) throw new McpError(ErrorCode.InvalidParams, `Tool not found: ${name.slice(0, 60)}`);
   const called = await context.shared.update(sessionId, (before) => {
-    const { session: episode, result } = callDiagramTool(before, name, input, context.environment);
-    return { episode, result: { result, state: episode.state } };
+    const { session: episode, result, scored } = callDiagramTool(before, name, input, context.environment);
+    return { episode, result: { result, scored, state: episode.state } };
   });
   if (!called) throw new McpError(ErrorCode.ConnectionClosed, 'the session has ended');
-  const { result, state } = called.result;
+  const { result, scored, state } = called.result;
+  if (scored !== undefined) context.metrics.countCompletions(scored, 1);
   const content: Content[] = [{ type: 'text', text: result.text }];
   if (state && state.canvas.shapes.length > 0) content.push(...(await toPicture(state, context)));
   return { content, structuredContent: toStructured(result), isError: !result.ok };
@@ -109,16 +108,10 @@ async function answerCall(
   }
 }
 
-const TOOLS = DIAGRAM_TOOLS.map(({ name, description, input_schema }) => ({
-  name,
-  description,
-  inputSchema: input_schema as Tool['inputSchema'],
-}));
-
 function createMcpServer(sessionId: string, context: McpContext): McpServer {
   const { name, version } = ABOUT;
   const mcp = new McpServer({ name, version }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
-  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }));
+  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: MCP_TOOLS }));
   // The SDK never answers a request that was cancelled, and an answer of HTTP would wait for it.
   mcp.server.setNotificationHandler(CancelledNotificationSchema, () => undefined);
   // The SDK's own handler of tools/call refuses arguments that are no object, before a model could be told what is wrong.
@@ -199,11 +192,12 @@ export async function answerMcp(bytes: Uint8Array, headers: Headers, context: Mc
   return known ? toRaw(await exchange(body, headers, sessionId, context)) : sessionUnknown();
 }
 
-/** Answers a DELETE. */
-export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: true }> {
+/** Answers a DELETE: false where the session ends with the web socket that holds it. */
+export async function endMcpSession(headers: Headers, { shared }: McpContext): Promise<{ closed: boolean }> {
   if (isForeignPage(headers.get('origin'))) throw new ApiError('foreign_page', FOREIGN_PAGE);
   const sessionId = headers.get(SESSION_HEADER);
   if (sessionId === null) throw new ApiError('missing_header', 'the header Mcp-Session-Id is missing');
-  if ((await shared.close(sessionId)) === 'unknown') throw new ApiError('unknown_session', 'no such session');
-  return { closed: true };
+  const outcome = await shared.close(sessionId);
+  if (outcome === 'unknown') throw new ApiError('unknown_session', 'no such session');
+  return { closed: outcome === 'closed' };
 }

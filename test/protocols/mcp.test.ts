@@ -339,6 +339,30 @@ describe('over HTTP', () => {
     expect(await response.json()).toMatchObject({ id: 1, error: { code } });
   });
 
+  test('a drawing that is finished counts as one completion, and /metrics says how many sessions there are', async () => {
+    const counted = createApp();
+    const send = async (body: unknown, headers: Record<string, string> = {}) =>
+      counted.fetch(new Request('http://test/mcp', { method: 'POST', body: JSON.stringify(body), headers }));
+    const readMetrics = async (): Promise<string[]> => {
+      const text = await (await counted.fetch(new Request('http://test/metrics'))).text();
+      return text.split('\n').filter((line) => /^canvas_gym_(completions_total|sessions)/.test(line));
+    };
+    const draw = async (toBody: (name: string, args: object) => object, headers: Record<string, string>) => {
+      await send(toBody('start_diagram', { task_id: TASK, reward: 'stronger' }), headers);
+      await send(toBody('create_shape', box('a', 120, 'Record')), headers);
+      await send(toBody('submit_diagram', { actions: 'x' }), headers);
+      await send(toBody('submit_diagram', {}), headers);
+    };
+    expect(await readMetrics()).toEqual(['canvas_gym_sessions 0']);
+    const id = (await send(INITIALIZE, { accept: ACCEPT })).headers.get('mcp-session-id')!;
+    await draw((name, args) => call(2, name, args), { accept: ACCEPT, 'mcp-session-id': id });
+    expect(await readMetrics()).toEqual(['canvas_gym_completions_total{preset="stronger"} 1', 'canvas_gym_sessions 1']);
+    const created = await send({ jsonrpc: '2.0', id: 1, method: 'openenv/session/create' });
+    const { session_id } = ((await created.json()) as { result: { session_id: string } }).result;
+    await draw((name, args) => ({ ...call(3, name), params: { name, arguments: args, session_id } }), {});
+    expect(await readMetrics()).toEqual(['canvas_gym_completions_total{preset="stronger"} 2', 'canvas_gym_sessions 2']);
+  });
+
   test('there is no stream to listen to', async () => {
     const response = await app.fetch(new Request('http://test/mcp', { headers: { accept: 'text/event-stream' } }));
     expect(response.status).toBe(405);

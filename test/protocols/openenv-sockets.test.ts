@@ -386,6 +386,39 @@ describe('sessions shared with POST /mcp', () => {
     expect(await rpc(server, 'openenv/session/close', { session_id: id })).toMatchObject({ error: { code: -32602 } });
   });
 
+  test('an MCP client is told so too', async () => {
+    const server = await serve();
+    const id = sessionIdOf(await rpc(server, 'openenv/session/create'));
+    const client = await open(server, `/ws?session_id=${id}`);
+    await client.ask(RESET);
+    const end = async (): Promise<unknown> =>
+      (await fetch(`${server.url}/mcp`, { method: 'DELETE', headers: { 'mcp-session-id': id } })).json();
+    expect(await end()).toEqual({ closed: false });
+    await client.close();
+    await sleep(20);
+    expect(await end()).toMatchObject({ error: { code: 'unknown_session' } });
+  });
+
+  test('what sockets have scored is counted: each step, and each drawing by tools once', async () => {
+    const server = await serve();
+    const id = sessionIdOf(await rpc(server, 'openenv/session/create'));
+    const tool = (tool_name: string, args: object) => ({ type: 'call_tool', tool_name, arguments: args });
+    const request = (name: string) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } });
+    for (const path of ['/ws', `/ws?session_id=${id}`]) {
+      const client = await open(server, path);
+      await client.ask(RESET);
+      await client.ask(STEP);
+      await client.ask(RESET);
+      for (const data of [tool('create_shape', BOX), tool('submit_diagram', {}), tool('submit_diagram', {})]) {
+        await client.ask({ type: 'step', data });
+      }
+      await client.ask(RESET);
+      await client.ask({ type: 'mcp', data: request('submit_diagram') });
+    }
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toContain('canvas_gym_completions_total{preset="graded"} 6\n');
+  });
+
   test('whichever process a request or a socket reaches', async () => {
     const server = await serve({ workers: 2 });
     const ids = await Promise.all(

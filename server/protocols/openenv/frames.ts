@@ -14,6 +14,7 @@
 import { isObject } from '../../../schemas/json.ts';
 import { FRAMES, ResetData, type FrameErrorCode, type FrameType } from '../../../schemas/protocols/openenv.ts';
 import type { ResetRequest } from '../../../schemas/requests.ts';
+import type { Preset } from '../../../schemas/reward.ts';
 import type { ResetResponse, StepResponse } from '../../../schemas/responses.ts';
 import { parseBody } from '../../body.ts';
 import { ApiError, suggest } from '../../errors.ts';
@@ -29,9 +30,11 @@ export interface FrameAnswer {
   reply?: string | undefined;
   /** The socket closes after the reply. */
   ends?: boolean;
+  /** By what the frame had a completion or a drawing scored; to be counted once the session is kept. */
+  scored?: Preset | undefined;
 }
 
-type FrameContext = Pick<Context, 'environment' | 'metrics' | 'report'>;
+type FrameContext = Pick<Context, 'environment' | 'report'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 export function errorFrame(code: FrameErrorCode, message: string, more: Fields = {}): string {
@@ -107,22 +110,21 @@ function callTool(session: EnvSession, data: Fields, { environment }: FrameConte
     const error = { error_type: 'tool_not_found', message: `no tool ${JSON.stringify(name ?? null).slice(0, 60)}` };
     return { session, reply: observationFrame({ tool_name: name ?? '', result: null, error }, null, false) };
   }
-  const { session: next, result } = callDiagramTool(session, name, input, environment);
+  const { session: next, result, scored } = callDiagramTool(session, name, input, environment);
   const observation = { tool_name: name, result: toRpcResult(result), error: null };
-  return { session: next, reply: observationFrame(observation, result.reward, result.finished) };
+  return { session: next, reply: observationFrame(observation, result.reward, result.finished), scored };
 }
 
 function step(session: EnvSession, data: unknown, context: FrameContext): FrameAnswer {
   if (isObject(data) && data['type'] === 'list_tools') return listTools(session);
   if (isObject(data) && data['type'] === 'call_tool') return callTool(session, data, context);
   const { session: next, answer } = stepSession(session, toAction(data), context.environment);
-  context.metrics.countCompletions(answer.state.reward, 1);
-  return { session: next, reply: answerFrameOf(answer) };
+  return { session: next, reply: answerFrameOf(answer), scored: answer.state.reward };
 }
 
 function mcp(session: EnvSession, data: Fields, { environment }: FrameContext, sessionId: string): FrameAnswer {
-  const { session: next, answer } = answerSocketRpc(session, toRpcRequest(data), environment, sessionId);
-  return { session: next, reply: JSON.stringify({ type: 'mcp', data: answer }) };
+  const { session: next, answer, scored } = answerSocketRpc(session, toRpcRequest(data), environment, sessionId);
+  return { session: next, reply: JSON.stringify({ type: 'mcp', data: answer }), scored };
 }
 
 function isFrameType(type: unknown): type is FrameType {

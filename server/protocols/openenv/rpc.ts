@@ -5,11 +5,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Preset } from '../../../schemas/reward.ts';
 import { ApiError } from '../../errors.ts';
 import { parseBody } from '../../body.ts';
 import type { Context, Environment } from '../../context.ts';
 import { validate } from '../../validate.ts';
-import { callDiagramTool, DIAGRAM_TOOLS, isDiagramTool, type DiagramResult } from '../tools/diagram.ts';
+import { callDiagramTool, isDiagramTool, MCP_TOOLS, type DiagramResult } from '../tools/diagram.ts';
 import type { EnvSession } from '../tools/held-episode.ts';
 import type { SharedSessions } from '../sessions/shared.ts';
 
@@ -83,20 +84,15 @@ export function toRpcResult(result: DiagramResult): Record<string, unknown> {
   return { content: [{ type: 'text', text: result.text }], structuredContent: data, isError: !ok, data };
 }
 
-function listTools(id: RpcId): RpcAnswer {
-  const tools = DIAGRAM_TOOLS.map(({ name, description, input_schema }) => ({
-    name,
-    description,
-    inputSchema: input_schema,
-  }));
-  return succeed(id, { tools });
-}
+const listTools = (id: RpcId): RpcAnswer => succeed(id, { tools: MCP_TOOLS });
 
-type RpcContext = Pick<Context, 'environment' | 'report' | 'shared'>;
+type RpcContext = Pick<Context, 'environment' | 'metrics' | 'report' | 'shared'>;
 
 interface Called {
   session: EnvSession;
   answer: RpcAnswer;
+  /** As `callDiagramTool` says it. */
+  scored?: Preset | undefined;
 }
 
 function callTool(session: EnvSession, { id, params = {} }: RpcRequest, environment: Environment): Called {
@@ -107,8 +103,8 @@ function callTool(session: EnvSession, { id, params = {} }: RpcRequest, environm
   if (!isDiagramTool(name)) {
     return { session, answer: fail(id, 'invalid_params', `Tool not found: ${name.slice(0, 60)}`) };
   }
-  const { session: next, result } = callDiagramTool(session, name, input, environment);
-  return { session: next, answer: succeed(id, toRpcResult(result)) };
+  const { session: next, result, scored } = callDiagramTool(session, name, input, environment);
+  return { session: next, answer: succeed(id, toRpcResult(result)), scored };
 }
 
 function unknownMethod({ id, method }: RpcRequest): RpcAnswer {
@@ -150,11 +146,11 @@ export function answerRpcFrame(
   bytes: Uint8Array,
   { environment, report }: Pick<Context, 'environment' | 'report'>,
   sessionId: string,
-): { session: EnvSession; reply: string } {
+): { session: EnvSession; reply: string; scored?: Preset | undefined } {
   const request = parseRpc(bytes);
   try {
-    const { session: next, answer } = answerSocketRpc(session, request, environment, sessionId);
-    return { session: next, reply: JSON.stringify(answer) };
+    const { session: next, answer, scored } = answerSocketRpc(session, request, environment, sessionId);
+    return { session: next, reply: JSON.stringify(answer), scored };
   } catch (error) {
     report(error);
     return { session, reply: JSON.stringify(failInternally(isRefusal(request) ? null : request.id)) };
@@ -188,14 +184,20 @@ async function closeSession(request: RpcRequest, shared: SharedSessions): Promis
   }
 }
 
-async function callToolOfSession(request: RpcRequest, { shared, environment }: RpcContext): Promise<RpcAnswer> {
+async function callToolOfSession(
+  request: RpcRequest,
+  { shared, environment, metrics }: RpcContext,
+): Promise<RpcAnswer> {
   const sessionId = sessionIdOf(request);
   if (sessionId === undefined) return fail(request.id, 'invalid_params', SESSION_MISSING);
   const called = await shared.update(sessionId, (before) => {
-    const { session: episode, answer: result } = callTool(before, request, environment);
-    return { episode, result };
+    const result = callTool(before, request, environment);
+    return { episode: result.session, result };
   });
-  return called?.result ?? fail(request.id, 'invalid_params', unknownSession(sessionId));
+  if (!called) return fail(request.id, 'invalid_params', unknownSession(sessionId));
+  const { answer, scored } = called.result;
+  if (scored !== undefined) metrics.countCompletions(scored, 1);
+  return answer;
 }
 
 async function run(request: RpcRequest, context: RpcContext): Promise<RpcAnswer> {

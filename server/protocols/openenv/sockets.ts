@@ -27,6 +27,7 @@ import { answerRpcFrame, refuseAtCapacity } from './rpc.ts';
 export interface SocketLimits {
   max_sockets: number;
   max_frame: number;
+  /** Looked for with each ping, so that a socket may idle for one interval more. */
   socket_idle_timeout: number;
   socket_ping_interval: number;
 }
@@ -145,7 +146,8 @@ function createDesk(context: SocketContext, done: (seat: Seat) => void): Desk {
     settle(seat);
   };
 
-  const finish = (seat: Seat, { reply, ends }: FrameAnswer): void => {
+  const finish = (seat: Seat, { reply, ends, scored }: FrameAnswer): void => {
+    if (scored !== undefined) context.metrics.countCompletions(scored, 1);
     if (reply !== undefined) {
       seat.unsent++;
       seat.ws.send(reply, sent(seat));

@@ -4,9 +4,11 @@
  * `ok: false`, never an error of the protocol.
  */
 import { z } from 'zod';
+import { isObject } from '../../../schemas/json.ts';
 import type { ResetResponse } from '../../../schemas/responses.ts';
 import { ResetRequest } from '../../../schemas/requests.ts';
-import { SUBMIT_TOOL, TOOLS, TOOL_NAMES, type Tool } from '../../../schemas/tools.ts';
+import type { Preset } from '../../../schemas/reward.ts';
+import { SUBMIT_TOOL, toInputSchema, TOOLS, TOOL_NAMES, type Tool } from '../../../schemas/tools.ts';
 import { ApiError } from '../../errors.ts';
 import type { Environment } from '../../context.ts';
 import { withSeed } from '../../seed.ts';
@@ -25,11 +27,14 @@ const START: Tool = {
   input_schema: toInputSchema(StartInput),
 };
 
-function toInputSchema(schema: z.ZodType): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(z.toJSONSchema(schema)).filter(([key]) => key !== '$schema'));
-}
-
 export const DIAGRAM_TOOLS: readonly Tool[] = [START, ...TOOLS];
+
+/** The same as MCP spells them. */
+export const MCP_TOOLS = DIAGRAM_TOOLS.map(({ name, description, input_schema }) => ({
+  name,
+  description,
+  inputSchema: input_schema as { type: 'object' },
+}));
 
 export const isDiagramTool = (name: string): boolean => name === START_TOOL || TOOL_NAMES.has(name);
 
@@ -47,6 +52,8 @@ export interface DiagramResult {
 interface Called {
   session: EnvSession;
   result: DiagramResult;
+  /** By what the drawing was scored, where this call finished it; to be counted once the session is kept. */
+  scored?: Preset | undefined;
 }
 
 function refused(session: EnvSession, text: string): Called {
@@ -65,8 +72,7 @@ function describeStart({ observation }: ResetResponse): string {
 const MEANT_ALONE = [START_TOOL, SUBMIT_TOOL];
 
 function isMisread(name: string, input: unknown): boolean {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-  return MEANT_ALONE.includes(name) && input !== undefined && input !== null && !isObject;
+  return MEANT_ALONE.includes(name) && input !== undefined && input !== null && !isObject(input);
 }
 
 function start(input: unknown, environment: Environment): Called {
@@ -85,7 +91,8 @@ export function callDiagramTool(session: EnvSession, name: string, input: unknow
     if (name === START_TOOL) return start(input, environment);
     const next = callSessionTool(session, name, input, environment);
     const { ok, text, finished, reward, components } = next.answer;
-    return { session: next.session, result: { ok, text, finished, reward, components } };
+    const scored = finished ? next.answer.state.reward : undefined;
+    return { session: next.session, result: { ok, text, finished, reward, components }, scored };
   } catch (error) {
     if (error instanceof ApiError) return refused(session, error.message);
     throw error;

@@ -427,7 +427,7 @@ class _State(TypedDict):
     turn: int
     canvas: Canvas
     selected: List[str]
-    # R(canvas) after the last turn, which the next reward is measured against
+    # R after the last turn, less what its faults cost; the next reward is measured against it
     value: float
     # R less 0.01 for each of at most 1000 turns
     total_reward: float
