@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
 import { toProcess } from './loader.ts';
+import { createNemoKeeper } from './protocols/nemo-gym/session.ts';
 import { createOrsKeeper } from './protocols/ors/sessions.ts';
 import { serveSessions } from './protocols/sessions/worker-link.ts';
 import { createSharedKeeper, releaseSockets } from './protocols/sessions/shared.ts';
@@ -70,6 +71,7 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
   const limits = toSessionLimits(settings);
   const now = (): number => performance.now();
   const [shared, ors] = [createSharedKeeper(limits, now), createOrsKeeper(limits, now)];
+  const nemo = createNemoKeeper(limits, now);
   let isClosing = false;
   const add = async (): Promise<void> => {
     const worker = cluster.fork();
@@ -84,6 +86,7 @@ export async function startCluster(settings: ServerSettings, log: (entry: string
     });
     serveSessions(worker, 'shared', shared);
     serveSessions(worker, 'ors', ors);
+    serveSessions(worker, 'nemo', nemo);
     await start(worker, { ...settings, port });
     worker.once('exit', (code: number | null, signal: string | null) => {
       if (isClosing) return;

@@ -3,6 +3,7 @@ import type { RouteAnswer, RouteId, RouteRequest } from '../schemas/routes.ts';
 import type { reset, step } from './episode.ts';
 import type { reward, score } from './grade.ts';
 import type { Metrics } from './metrics.ts';
+import type { Remembered } from './protocols/nemo-gym/session.ts';
 import type { OrsOptions } from './protocols/ors/handlers.ts';
 import type { OrsEntry } from './protocols/ors/sessions.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
@@ -43,4 +44,6 @@ export interface Context {
   ors: OrsOptions;
   /** Asks who keeps the sessions of ORS. */
   ask_ors: AskKeeper<OrsEntry>;
+  /** Asks who remembers the rollouts of NeMo Gym. */
+  ask_nemo: AskKeeper<Remembered>;
 }

@@ -12,6 +12,7 @@ import { createHeldBodies, whileHeld, type HeldBodies, type HoldBytes } from './
 import { createHandlers } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors/handlers.ts';
+import { createNemoKeeper, type Remembered } from './protocols/nemo-gym/session.ts';
 import { createOrsKeeper, type OrsEntry } from './protocols/ors/sessions.ts';
 import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
@@ -42,6 +43,7 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = { max_sessions: 4096, idle_
 export interface AskKeepers {
   shared: AskKeeper<SharedSession>;
   ors: AskKeeper<OrsEntry>;
+  nemo: AskKeeper<Remembered>;
 }
 
 export interface DispatchOptions {
@@ -53,7 +55,7 @@ export interface DispatchOptions {
   /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them, and of NeMo Gym's rollouts. */
   session_limits?: SessionLimits | undefined;
   /** Default: this process. */
-  keepers?: AskKeepers | undefined;
+  keepers?: Partial<AskKeepers> | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
   /** How many tasks ORS clients get; default DEFAULT_ORS. */
@@ -145,6 +147,7 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
   const now = (): number => performance.now();
   const shared = createSharedSessions(options.keepers?.shared ?? createSharedKeeper(sessionLimits, now));
   const askOrs = options.keepers?.ors ?? createOrsKeeper(sessionLimits, now);
+  const askNemo = options.keepers?.nemo ?? createNemoKeeper(sessionLimits, now);
   const environment = options.environment ?? ENVIRONMENT;
   const ors = { ...DEFAULT_ORS, ...options.ors };
   const handlers = createHandlers({
@@ -156,6 +159,7 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     session_limits: sessionLimits,
     ors,
     ask_ors: askOrs,
+    ask_nemo: askNemo,
   });
   const limitOf = (id: RouteId): number => limits[(ROUTES[id] as Route).body_limit ?? 'body'];
 

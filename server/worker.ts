@@ -20,6 +20,7 @@ async function run(settings: ServerSettings): Promise<void> {
   const server = await listen(settings, log, {
     shared: askPrimary(process, 'shared', tell),
     ors: askPrimary(process, 'ors', tell),
+    nemo: askPrimary(process, 'nemo', tell),
   });
   const close = (): void => void server.close().then(() => process.exit(0));
   process.on('message', (message: ToWorker) => {

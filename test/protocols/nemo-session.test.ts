@@ -7,6 +7,8 @@ import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Action } from '../../schemas/action.ts';
 import { createApp } from '../../server/app.ts';
+import { createNemoKeeper, type Remembered } from '../../server/protocols/nemo-gym/session.ts';
+import type { AskKeeper } from '../../server/protocols/sessions/store.ts';
 import { createApi, overTransports, type Api } from '../http/support.ts';
 import { GOOD, SOLUTION, TASK_ID, toCall } from './drawings.ts';
 import {
@@ -221,7 +223,7 @@ overTransports(
       expect((await submit()).text).toBe(first.text);
     });
 
-    test('where memory is full, the rollout that was not seen for longest is forgotten; a new one takes none', async () => {
+    test('where memory is full, the rollout that was not seen for longest is forgotten', async () => {
       const app = createApp({ session_limits: { max_sessions: 2, idle_ms: 60_000 } });
       const small = createApi('http://small', async (request) => app.fetch(request));
       const shapes = async (cookie: string, action: Action): Promise<string> => {
@@ -233,12 +235,32 @@ overTransports(
         await createRollout(small, toRow({ task_id: TASK_ID })),
         await createRollout(small, toRow({ task_id: TASK_ID })),
       ].map(({ cookie }) => cookie) as [string, string, string];
-      for (const cookie of [a, b]) expect(await shapes(cookie, SOLUTION[0]!)).toBe('1 shape(');
-      for (let i = 0; i < 5; i++) await createRollout(small, toRow({ task_id: TASK_ID }));
+      expect(await shapes(b, SOLUTION[0]!)).toBe('1 shape(');
+      expect(await shapes(a, SOLUTION[0]!)).toBe('1 shape(');
       expect(await shapes(a, SOLUTION[1]!)).toBe('2 shape(');
       for (const [i, action] of SOLUTION.slice(0, 3).entries()) expect(await shapes(c, action)).toBe(`${i + 1} shape(`);
       expect(await shapes(a, SOLUTION[2]!)).toBe('3 shape(');
       expect(await shapes(b, SOLUTION[1]!)).toBe('1 shape(');
+    });
+
+    test('processes that ask one keeper know what the others drew, also by calls at once', async () => {
+      const keeper = createNemoKeeper({ max_sessions: 9, idle_ms: 60_000 }, () => 0);
+      const ask: AskKeeper<Remembered> = async (call) => {
+        await setTimeout(1);
+        return keeper(call);
+      };
+      const processes = [1, 2].map(() => {
+        const app = createApp({ keepers: { nemo: ask } });
+        return createApi('http://worker', async (request) => app.fetch(request));
+      });
+      const { cookie } = await createRollout(processes[0]!, toRow({ task_id: TASK_ID }));
+      const call = async (action: Action, at: number): Promise<string> => {
+        const { name, input } = toCall(action);
+        return ((await processes[at % 2]!.post(`/${name}`, input, { cookie })).json as ToolAnswer).message;
+      };
+      await Promise.all(SOLUTION.slice(0, 3).map(call));
+      await call(SOLUTION[3]!, 0);
+      expect(await call(SOLUTION[4]!, 1)).toContain('3 shape(s) and 2 arrow(s)');
     });
 
     test('a rollout that is idle for longer than sessions may be is forgotten', async () => {

@@ -96,8 +96,8 @@ export function gymnasiumHandlers({ environment, metrics }: Context, sessions: N
       metrics.countCompletions(answer.state.reward, 1);
       return withCookie(toAnswer(answer, calls), sessions.carry(answer.state));
     },
-    nemo_close: (_, call) => {
-      const cookie = sessions.end(call);
+    nemo_close: async (_, call) => {
+      const cookie = await sessions.end(call);
       return cookie === undefined ? {} : withCookie({}, cookie);
     },
   } satisfies Partial<Handlers>;

@@ -16,7 +16,7 @@ import { withFields } from './echo.ts';
 import { aggregateMetrics } from './metrics.ts';
 import { answerCall, replay, type Replayed } from './replay.ts';
 import { finishReason, lastMessage, ownCalls, readArguments, taskOfRow } from './row.ts';
-import { callKey, createNemoSessions, stateBefore, withCookie, withSession, type NemoSessions } from './session.ts';
+import { createNemoSessions, withCookie, withSession, type NemoSessions } from './session.ts';
 import { startToolEpisode } from '../tools/episode.ts';
 
 const JSON_TYPE = 'application/json';
@@ -33,22 +33,16 @@ function toText(bytes: Uint8Array): string {
   }
 }
 
-/** One call of a tool in its session. */
-function callInSession(name: string, body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
-  const session = sessions.open(call);
-  const input = readArguments(toText(body));
-  const key = callKey(session, name, body);
-  const before = stateBefore(session, key);
-  const { state, answer } = answerCall(before, { name, input }, context.environment);
-  return withCookie(answer, sessions.remember(state, { key, before }));
-}
-
-function toolHandlers(context: Context, sessions: NemoSessions): Pick<Handlers, NemoToolRouteId> {
+function toolHandlers({ environment }: Context, sessions: NemoSessions): Pick<Handlers, NemoToolRouteId> {
   const prefix = 'nemo_tool_'.length;
-  const entries = NEMO_TOOL_ROUTE_IDS.map((id) => [
-    id,
-    ({ body }: { body: Uint8Array }, call: Call) => callInSession(id.slice(prefix), body, call, context, sessions),
-  ]);
+  const entries = NEMO_TOOL_ROUTE_IDS.map((id) => {
+    const name = id.slice(prefix);
+    const handle = ({ body }: { body: Uint8Array }, call: Call): Promise<Raw> => {
+      const input = readArguments(toText(body));
+      return sessions.play(call, { name, body, take: (state) => answerCall(state, { name, input }, environment) });
+    };
+    return [id, handle];
+  });
   return Object.fromEntries(entries) as Pick<Handlers, NemoToolRouteId>;
 }
 
@@ -67,12 +61,12 @@ function scoreRollout(row: NemoVerifyRequest, { environment, metrics }: Context)
   return result;
 }
 
-function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Raw {
+async function verify(body: Uint8Array, call: Call, context: Context, sessions: NemoSessions): Promise<Raw> {
   const row = validate(NemoVerifyRequest, parseBody(body, false), 'body');
   const { reward, components } = scoreRollout(row, context);
   const terms = Object.entries(components).map(([name, value]) => [`reward/${name}`, value] as const);
   const answer = withFields(body, { reward, ...Object.fromEntries(terms) });
-  const cookie = sessions.end(call);
+  const cookie = await sessions.end(call);
   return new Raw(JSON_TYPE, answer, cookie === undefined ? {} : { 'set-cookie': cookie });
 }
 
@@ -99,10 +93,10 @@ function keepingSessions<H extends Partial<Handlers>>(handlers: H, context: Cont
 }
 
 export function nemoGymHandlers(context: Context) {
-  const sessions = createNemoSessions(context.signer, context.session_limits, () => performance.now());
+  const sessions = createNemoSessions(context.signer, context.ask_nemo);
   const handlers = {
-    nemo_seed_session: ({ body }) =>
-      withCookie({}, sessions.begin(startToolEpisode(toStart(body), context.environment).state)),
+    nemo_seed_session: async ({ body }) =>
+      withCookie({}, await sessions.seed(startToolEpisode(toStart(body), context.environment).state)),
     ...toolHandlers(context, sessions),
     nemo_verify: ({ body }, call) => verify(body, call, context, sessions),
     nemo_aggregate_metrics: ({ body }) => aggregateMetrics(body),

@@ -4,9 +4,9 @@
  * response itself and is not moved by that, but a turn of the Gymnasium protocol is paid by what the cookie says.
  *
  * Some clients of the tools keep the cookie of /seed_session and drop those of later answers (verifiers 0.4 does). For them
- * each process remembers the newest state of the sessions whose tools it has called; the newer of cookie and memory counts.
- * Such a client sees an older canvas where another process took its last call, or where so many sessions came since that its
- * own is forgotten; it still gets the right reward.
+ * the server remembers the newest state of each rollout, in the process that keeps sessions; the newer of cookie and memory
+ * counts. Such a client sees an older canvas where another replica took its last call, or where so many rollouts came since
+ * that its own is forgotten; it still gets the right reward.
  *
  * The cookie leaves out the prompt and the expected answer of an inline task: tools need neither, and they may be long.
  */
@@ -18,7 +18,8 @@ import { ApiError } from '../../errors.ts';
 import type { Call } from '../../context.ts';
 import { Raw } from '../../raw.ts';
 import { assertStateVersion, type Signer } from '../../state.ts';
-import { createSessions, type SessionLimits } from '../sessions/bounded-map.ts';
+import type { SessionLimits } from '../sessions/bounded-map.ts';
+import { createSessionKeeper, createSessionStore, type AskKeeper, type SessionKeeper } from '../sessions/store.ts';
 
 export const SESSION_COOKIE = 'canvas_gym_session';
 
@@ -32,52 +33,60 @@ const MAX_CANVAS_LENGTH = 2 ** 15;
 /** Most bytes a cookie may unfold to. */
 const MAX_STATE_BYTES = 2 ** 18;
 
-/** A session as the next call of a tool finds it. */
-export interface Session {
-  /** Unsigned; a task that is not of the suite is there without its words. */
+/** What is remembered of a rollout; a task that is not of the suite is there without its words. */
+export interface Remembered {
   state: State;
-  /** The cookie it was opened with. */
-  token: string;
-  /** Whether the client sends the cookie of an answer, and not that of /seed_session only. */
-  follows: boolean;
-  /** The session's last call, and what it was made on: a client that lost an answer calls again. */
-  last?: LastCall | undefined;
+  /** The last call of a tool, and what it was made on: a client that lost an answer calls again. */
+  last?: { key: string; before: State };
 }
 
-export interface LastCall {
-  key: string;
-  before: State;
+/**
+ * Remembers rollouts. Where all places are taken, the one that was not seen for longest gives way.
+ * @param now Milliseconds of a clock that never goes back.
+ */
+export function createNemoKeeper(limits: SessionLimits, now: () => number): SessionKeeper<Remembered> {
+  return createSessionKeeper(limits, now, () => true);
 }
 
 /** What tells a call from others of its session: a hash, since a body may be long. */
-export function callKey({ token }: Session, name: string, body: Uint8Array): string {
+function callKey(token: string, name: string, body: Uint8Array): string {
   return createHash('sha256').update(`${token} ${name} `).update(body).digest('base64');
 }
 
 /**
  * What a call is made on. The same call with the same cookie is a repetition: made once more on what it was made on, it has
  * the same answer. A client that keeps its first cookie says nothing by it: there the same call is another one, as it is in
- * the response, and only once all is over, when no call changes anything, it is a repetition. A process that has not seen the
- * call, or nothing since, makes it on its cookie, which comes to the same.
+ * the response, and only once all is over, when no call changes anything, it is a repetition. Where the call was not seen, or
+ * nothing since, it is made on the cookie, which comes to the same.
+ * @param sent The state in the cookie.
  */
-export function stateBefore({ state, follows, last }: Session, key: string): State {
-  const mayRepeat = follows || state.stop_reason !== undefined;
+function stateBefore(sent: State, remembered: Remembered | undefined, key: string): State {
+  if (!remembered || remembered.state.turn < sent.turn) return sent;
+  const { state, last } = remembered;
+  const mayRepeat = sent.turn > 0 || state.stop_reason !== undefined;
   return mayRepeat && last?.key === key ? last.before : state;
 }
 
+/** A call of a tool: its name and arguments, and what it makes of a state. Pure: it may be asked twice. */
+export interface ToolCall {
+  name: string;
+  body: Uint8Array;
+  take: (state: State) => { state: State; answer: unknown };
+}
+
 export interface NemoSessions {
-  /** The value of Set-Cookie for a new session. */
+  /** The value of Set-Cookie for a new session of tool calls. */
+  seed(state: State): Promise<string>;
+  /** The same for one of turns, of which nothing is remembered. */
   begin(state: State): string;
   /** The state in a request's cookie. @throws ApiError invalid_request without a session, state_changed, state_version. */
   read(call: Call): State;
-  /** The session of a tool's call. @throws ApiError as `read`. */
-  open(call: Call): Session;
   /** The value of Set-Cookie that carries a state on. */
   carry(state: State): string;
-  /** The same for the state after a tool's call, which is remembered. */
-  remember(state: State, last: LastCall): string;
+  /** Makes a call of a tool. @throws ApiError as `read`. */
+  play(call: Call, tool: ToolCall): Promise<Raw>;
   /** Forgets a session, and gives the value of Set-Cookie for the answer; undefined where there is no session. */
-  end(call: Call): string | undefined;
+  end(call: Call): Promise<string | undefined>;
 }
 
 /** Whether a canvas is too large for a cookie; one that is submitted need not go on. */
@@ -146,9 +155,9 @@ export function withSession(error: ApiError, call: Call): ApiError {
   return new ApiError(code, message, { details, headers: { ...headers, 'set-cookie': cookie } });
 }
 
-/** @param now Milliseconds of a clock that never goes back. */
-export function createNemoSessions(signer: Signer, limits: SessionLimits, now: () => number): NemoSessions {
-  const memory = createSessions<Pick<Session, 'state' | 'last'>>(limits, now, () => true);
+/** @param ask Asks the keeper that all requests of a client reach. */
+export function createNemoSessions(signer: Signer, ask: AskKeeper<Remembered>): NemoSessions {
+  const memory = createSessionStore(ask);
 
   const carry = (state: State): string =>
     toSetCookie(deflateRawSync(JSON.stringify(signer.sign(toCarried(state)))).toString('base64url'));
@@ -174,26 +183,38 @@ export function createNemoSessions(signer: Signer, limits: SessionLimits, now: (
     }
   };
 
+  const begin = (state: State): State => ({ ...state, episode_id: randomUUID(), sig: undefined });
+
   return {
     carry,
-    begin: (state) => carry({ ...state, episode_id: randomUUID(), sig: undefined }),
+    begin: (state) => carry(begin(state)),
+    seed: async (state) => {
+      const begun = begin(state);
+      await memory.create(begun.episode_id!, { state: toCarried(begun) });
+      return carry(begun);
+    },
     read: (call) => decode(tokenOf(call)),
-    open: (call) => {
+    play: async (call, { name, body, take }) => {
       const token = tokenOf(call);
       const sent = decode(token);
-      const remembered = memory.get(sent.episode_id!);
-      const newest = remembered && remembered.state.turn >= sent.turn ? remembered : { state: sent };
-      return { ...newest, token, follows: sent.turn > 0 };
+      const key = callKey(token, name, body);
+      const change = (remembered?: Remembered) => {
+        const before = stateBefore(sent, remembered, key);
+        const { state, answer } = take(before);
+        const value = { state: toCarried(state), last: { key, before: toCarried(before) } };
+        return { value, result: withCookie(answer, carry(state)) };
+      };
+      const updated = await memory.update(sent.episode_id!, change);
+      if (updated) return updated.result;
+      const { value, result } = change();
+      await memory.create(sent.episode_id!, value);
+      return result;
     },
-    remember: (state, { key, before }) => {
-      memory.set(state.episode_id!, { state: toCarried(state), last: { key, before: toCarried(before) } });
-      return carry(state);
-    },
-    end: (call) => {
+    end: async (call) => {
       const token = readToken(call);
       if (token === undefined) return undefined;
       const id = idOf(token);
-      if (id !== undefined) memory.delete(id);
+      if (id !== undefined) await memory.delete(id);
       return toSetCookie(token);
     },
   };

@@ -2,7 +2,7 @@
 import type { AskKeeper, SessionCall, SessionKeeper, SessionReply } from './store.ts';
 
 /** What the primary process keeps for its workers, each with a keeper of its own. */
-export type SessionTable = 'shared' | 'ors';
+export type SessionTable = 'shared' | 'ors' | 'nemo';
 
 /** From a worker to the primary process. */
 export interface SessionQuestion {
