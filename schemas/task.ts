@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ShapeKind } from './action.ts';
 import { CanvasSize } from './canvas.ts';
+import { MAX_PROMPT_LENGTH } from './completion.ts';
 
 export const FAMILIES = [
   'architecture',
@@ -74,7 +75,7 @@ export type Expectation = z.infer<typeof Expectation>;
 
 /** What a request may bring instead of a task of the suite. Without `expect` the reward falls back to the prompt's words. */
 export const InlineTask = z.strictObject({
-  prompt: z.string().max(32_768),
+  prompt: z.string().max(MAX_PROMPT_LENGTH),
   expect: Expectation.optional(),
   canvas: CanvasSize.optional().describe('Default 1200 x 800'),
   direction: Direction.optional(),

@@ -26,15 +26,19 @@ export const ServerSettings = z.strictObject({
     .default(1)
     .meta({ description: 'Processes that share the port', unit: 'processes' }),
   score_threads: z.number().int().min(0).max(64).optional().meta({
-    description: 'Threads for large batches of /score, in each process; default one a core, at most 8',
+    description:
+      'Threads for large batches of /score, /get_reward and /fai_rl, in each process; default one a core, at most 8',
     unit: 'threads',
   }),
   secret: z.string().min(8).optional().meta({
     description: 'Signs the states, so that a changed one is refused; the same for all replicas',
     secret: true,
   }),
-  max_body: bytes(2 ** 20, 'Largest request body'),
-  max_batch_body: bytes(32 * 2 ** 20, 'Largest request body of /score'),
+  max_body: bytes(2 ** 20, 'Largest request body, where --max-batch-body is not meant'),
+  max_batch_body: bytes(
+    32 * 2 ** 20,
+    "Largest request body of batches and rollouts: /score, /get_reward, /fai_rl and NeMo Gym's; each process holds four of them, or more of smaller ones, and answers 503 beyond",
+  ),
   max_connections: z
     .number()
     .int()
@@ -48,9 +52,9 @@ export const ServerSettings = z.strictObject({
   socket_idle_timeout: seconds(3600, 'Time without a frame after which a web socket is closed'),
   max_sessions: places(
     4096,
-    'Sessions at a time in each process: so many of MCP and OpenEnv tool clients, so many of ORS clients',
+    'Sessions at a time over all workers: so many of MCP and OpenEnv tool clients, so many of ORS; and so many rollouts of NeMo Gym in each',
   ),
-  session_idle_timeout: seconds(3600, 'Time after which a session that is not used is dropped'),
+  session_idle_timeout: seconds(3600, 'Time after which a session of any protocol that is not used is dropped'),
   ors_train_tasks: z.number().int().min(1).max(1_000_000).default(4096).meta({
     description: 'Tasks of the split train that ORS clients see; the suite has billions, and clients list them all',
     unit: 'tasks',

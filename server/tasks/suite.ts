@@ -37,7 +37,8 @@ export class TaskNotFound extends RangeError {
   }
 }
 
-interface Cell {
+/** The tasks of a split that share a family and a level. */
+export interface Cell {
   split: Split;
   family: Family;
   level: Level;
@@ -59,7 +60,8 @@ const CELLS: readonly Cell[] = SPLITS.flatMap(cellsOf);
 
 type CellFilter = { [K in 'split' | 'family' | 'level']?: Cell[K] | undefined };
 
-function cellsMatching(filter: CellFilter): readonly Cell[] {
+/** Those that hold tasks, in listing order. */
+export function cellsMatching(filter: CellFilter): readonly Cell[] {
   return CELLS.filter(
     (cell) =>
       (filter.split === undefined || cell.split === filter.split) &&

@@ -4,15 +4,9 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { OrsSplit, OrsTask } from '../../../schemas/protocols/ors.ts';
-import { FAMILIES, LEVELS, SPLITS, type Family, type Level, type Split, type Task } from '../../../schemas/task.ts';
+import { LEVELS, SPLITS, type Split, type Task } from '../../../schemas/task.ts';
 import { ApiError, suggest, type Place } from '../../errors.ts';
-import { listTasks, taskAt } from '../../tasks/suite.ts';
-
-interface Cell {
-  family: Family;
-  level: Level;
-  size: number;
-}
+import { cellsMatching, taskAt, type Cell } from '../../tasks/suite.ts';
 
 export interface OrsTasks {
   splits: () => OrsSplit[];
@@ -27,13 +21,6 @@ export interface OrsTasks {
 function typeOf(split: Split): OrsSplit['type'] {
   if (split === 'train') return 'train';
   return split === 'val' ? 'validation' : 'test';
-}
-
-function cellsOf(split: Split): Cell[] {
-  const cells = LEVELS.flatMap((level) =>
-    FAMILIES.map((family) => ({ family, level, size: listTasks({ split, family, level, limit: 0, offset: 0 }).total })),
-  );
-  return cells.filter(({ size }) => size > 0);
 }
 
 /** The task at an index that is less than the sum of the cells' sizes. */
@@ -81,7 +68,7 @@ export function createOrsTasks(trainTasks: number): OrsTasks {
   const known = new Map<Split, { cells: Cell[]; count: number }>();
   const lookUp = (name: string): { split: Split; cells: Cell[]; count: number } => {
     const split = parseSplit(name);
-    const cells = known.get(split)?.cells ?? cellsOf(split);
+    const cells = known.get(split)?.cells ?? LEVELS.flatMap((level) => cellsMatching({ split, level }));
     const all = cells.reduce((sum, { size }) => sum + size, 0);
     const entry = { cells, count: split === 'train' ? Math.min(trainTasks, all) : all };
     known.set(split, entry);
