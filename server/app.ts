@@ -4,11 +4,10 @@
  */
 import { Hono } from 'hono';
 import { ROUTES, ROUTE_IDS } from '../schemas/routes.ts';
-import { TOOL_NAMES } from '../schemas/tools.ts';
 import { readBody } from './body.ts';
 import { createDispatcher, type Dispatcher, type DispatchOptions, type ReadBody, type Reply } from './dispatch.ts';
 import { ApiError, suggest } from './errors.ts';
-import { keepSession } from './protocols/nemo-gym/session.ts';
+import { refuseUnknownTool } from './protocols/nemo-gym/unknown-tool.ts';
 
 export { DEFAULT_BODY_LIMITS, type BodyLimits } from './dispatch.ts';
 export type AppOptions = DispatchOptions;
@@ -22,10 +21,7 @@ const PATTERNS = ROUTE_IDS.map((id) => {
   return { method, path, pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`) };
 });
 
-/**
- * Why no route took a request: its path is unknown, or its method is not one of the path's. In a rollout of NeMo Gym the path
- * is a tool that a model made up: it is told which there are, and the session goes on.
- */
+/** Why no route took a request: its path is unknown, or its method is not one of the path's. */
 function toMismatch(method: string, path: string, headers: Headers): ApiError {
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((route) => route.method);
   if (methods.length > 0) {
@@ -35,11 +31,8 @@ function toMismatch(method: string, path: string, headers: Headers): ApiError {
       headers: { allow },
     });
   }
-  const session = method === 'POST' ? keepSession({ headers }) : undefined;
-  if (session !== undefined) {
-    const message = `no tool ${path.slice(1, 61)}; tools are ${[...TOOL_NAMES].join(', ')}`;
-    return new ApiError('unknown_route', message, { place: ['path'], headers: { 'set-cookie': session } });
-  }
+  const refusal = method === 'POST' ? refuseUnknownTool(path, { headers }) : undefined;
+  if (refusal) return refusal;
   const hint = suggest(path, [...new Set(PATTERNS.map((route) => route.path))]);
   return new ApiError('unknown_route', `no route ${path.slice(0, 100)}${hint}; GET / lists them`, { place: ['path'] });
 }
@@ -56,7 +49,9 @@ export function toApp(dispatcher: Dispatcher): Hono {
       return toResponse(await dispatcher.dispatch(id, exchange));
     });
   }
-  app.notFound((c) => toResponse(dispatcher.refuseUnknown(toMismatch(c.req.method, c.req.path, c.req.raw.headers))));
+  app.notFound((c) =>
+    toResponse(dispatcher.refuseUnknown(toMismatch(c.req.method, c.req.path, c.req.raw.headers), c.req.raw)),
+  );
   app.onError((error) => toResponse(dispatcher.refuse(error)));
   return app;
 }

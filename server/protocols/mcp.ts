@@ -32,6 +32,7 @@ import type { Call, Context } from '../context.ts';
 import { Raw } from '../raw.ts';
 import { RenderError } from '../render/png.ts';
 import { canvasSizeOf } from '../resolve.ts';
+import { FOREIGN_PAGE, isForeignPage } from './origin.ts';
 import { callDiagramTool, isDiagramTool, MCP_TOOLS, type DiagramResult } from './tools/diagram.ts';
 
 type Headers = Call['headers'];
@@ -164,18 +165,6 @@ async function initialize(body: unknown, headers: Headers, context: McpContext):
     });
   }
   return toRaw(response, { [SESSION_HEADER]: sessionId });
-}
-
-const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
-
-export const FOREIGN_PAGE = 'web pages reach this from this machine only; programs send no Origin header';
-
-/**
- * Whether a page of another site sent a request, which the protocol forbids to answer: it may have rebound our name.
- * @param origin The header Origin, which programs leave out.
- */
-export function isForeignPage(origin: string | null | undefined): boolean {
-  return typeof origin === 'string' && !LOOPBACK.test(origin);
 }
 
 export const refuseForeignPage = (): Raw => refuse(403, -32000, FOREIGN_PAGE);

@@ -11,17 +11,16 @@
  * socket with code 1009, as the protocol has it.
  */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { ErrorCode } from '../../../schemas/error.ts';
 import { createBatch } from '../../batch.ts';
-import { ApiError, toErrorBody } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { isRunning, NO_EPISODE, type EnvSession } from '../tools/held-episode.ts';
 import { answerFrame, errorFrame, type FrameAnswer } from './frames.ts';
-import { FOREIGN_PAGE, isForeignPage } from '../mcp.ts';
+import { FOREIGN_PAGE, isForeignPage } from '../origin.ts';
 import { answerRpcFrame, refuseAtCapacity } from './rpc.ts';
+import { ignoreUpgrade, refuseUpgrade } from './upgrade.ts';
 
 /** Times in seconds, sizes in bytes. */
 export interface SocketLimits {
@@ -263,40 +262,6 @@ function attach(seat: Seat, { shared, report }: SocketContext, { finish, occupy 
   seat.ws.on('close', () => {
     seat.tail = seat.tail.then(() => shared.detach(seat.id, socket)).catch(report);
   });
-}
-
-/** Headers of a request that ask for another protocol. */
-const UPGRADING = /^(connection|upgrade|http2-settings)$/i;
-
-/**
- * Gives a request back to the HTTP server that asked for a protocol other than web sockets, e.g. h2c as curl --http2 does: it
- * is answered as if it had not asked, which HTTP allows, and Node does where nobody listens to upgrades.
- */
-function ignoreUpgrade(
-  server: Server,
-  { method, url, rawHeaders }: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-): void {
-  const lines = [`${String(method)} ${String(url)} HTTP/1.1`];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(i);
-    if (!UPGRADING.test(name)) lines.push(`${name}: ${value}`);
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
-}
-
-function refuseUpgrade(socket: Duplex, code: ErrorCode, message: string): void {
-  const error = new ApiError(code, message);
-  const { status } = error;
-  const body = JSON.stringify(toErrorBody(error));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? code}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-  ];
-  socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }
 
 /** Ends the socket of a client that is gone or idle, else asks whether it is there. */
