@@ -12,7 +12,7 @@ import { createHeldBodies, whileHeld, type HeldBodies, type HoldBytes } from './
 import { createHandlers } from './handlers.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { DEFAULT_ORS, type OrsOptions } from './protocols/ors/handlers.ts';
-import { createNemoKeeper, type Remembered } from './protocols/nemo-gym/session.ts';
+import { createNemoKeeper, withSession, type Remembered } from './protocols/nemo-gym/session.ts';
 import { createOrsKeeper, type OrsEntry } from './protocols/ors/sessions.ts';
 import type { AskKeeper } from './protocols/sessions/store.ts';
 import type { SessionLimits } from './protocols/sessions/bounded-map.ts';
@@ -89,7 +89,7 @@ export interface Dispatcher {
   /** Never throws: a fault of the caller is a 4xx, a fault of the server is reported and a 503. */
   dispatch(id: RouteId, exchange: Exchange): Promise<Reply>;
   /** A refusal of a request that belongs to no route. */
-  refuseUnknown(error: ApiError): Reply;
+  refuseUnknown(error: ApiError, call: Call): Reply;
   /** The reply to a fault that no route caught. */
   refuse(error: unknown): Reply;
   limitOf(id: RouteId): number;
@@ -188,14 +188,14 @@ export function createDispatcher(options: DispatchOptions = {}): Dispatcher {
     refuse,
     async dispatch(id, exchange) {
       const start = performance.now();
-      const reply = await answer(id, exchange).catch(refuse);
+      const reply = withSession(await answer(id, exchange).catch(refuse), exchange);
       const { path, method } = ROUTES[id];
       metrics.countRequest(path, method, reply.status, (performance.now() - start) / 1000);
       return reply;
     },
-    refuseUnknown(error) {
+    refuseUnknown(error, call) {
       metrics.countRequest('unknown', 'any', error.status, 0);
-      return toRefusal(error);
+      return withSession(toRefusal(error), call);
     },
   };
 }

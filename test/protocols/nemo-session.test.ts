@@ -312,6 +312,19 @@ overTransports(
       expect((await rollout.call('create_shape', toCall(SOLUTION[1]!).input)).message).toContain('2 shape(s)');
     });
 
+    test.each([
+      ['a route of ours, refused', '/render', 422],
+      ['a route of ours, answered', '/health', 405],
+      ['a route of ours that takes it', '/reset', 200],
+      ['too large', `/create_shape`, 413],
+    ])('a model that calls what is no tool keeps its session: %s', async (_, path, status) => {
+      const { rollout } = await drawByTools(api(), SOLUTION.slice(0, 1));
+      const before = rollout.cookie;
+      const answer = await rollout.send(path.slice(1), status === 413 ? ' '.repeat(33 * 2 ** 20) : '{}');
+      expect([answer.status, rollout.cookie]).toEqual([status, before]);
+      expect((await rollout.call('create_shape', toCall(SOLUTION[1]!).input)).message).toContain('2 shape(s)');
+    });
+
     test('rollouts that run at once do not see each other', async () => {
       const rollouts = await Promise.all([1, 2, 3, 4].map(() => createRollout(api(), toRow({ task_id: TASK_ID }))));
       const counts = await Promise.all(

@@ -97,8 +97,8 @@ export function gymnasiumHandlers({ environment, metrics }: Context, sessions: N
       return withCookie(toAnswer(answer, calls), sessions.carry(answer.state));
     },
     nemo_close: async (_, call) => {
-      const cookie = await sessions.end(call);
-      return cookie === undefined ? {} : withCookie({}, cookie);
+      await sessions.end(call);
+      return {};
     },
   } satisfies Partial<Handlers>;
 }

@@ -16,7 +16,7 @@ import { withFields } from './echo.ts';
 import { aggregateMetrics } from './metrics.ts';
 import { answerCall, replay, type Replayed } from './replay.ts';
 import { finishReason, lastMessage, ownCalls, readArguments, taskOfRow } from './row.ts';
-import { createNemoSessions, withCookie, withSession, type NemoSessions } from './session.ts';
+import { createNemoSessions, withCookie, type NemoSessions } from './session.ts';
 import { startToolEpisode } from '../tools/episode.ts';
 
 const JSON_TYPE = 'application/json';
@@ -66,35 +66,13 @@ async function verify(body: Uint8Array, call: Call, context: Context, sessions: 
   const { reward, components } = scoreRollout(row, context);
   const terms = Object.entries(components).map(([name, value]) => [`reward/${name}`, value] as const);
   const answer = withFields(body, { reward, ...Object.fromEntries(terms) });
-  const cookie = await sessions.end(call);
-  return new Raw(JSON_TYPE, answer, cookie === undefined ? {} : { 'set-cookie': cookie });
-}
-
-function toApiError(error: unknown, { report }: Context): ApiError {
-  if (error instanceof ApiError) return error;
-  report(error);
-  const headers = { 'retry-after': '1' };
-  return new ApiError('internal', 'the server failed on this call; it may be repeated', { headers });
-}
-
-/** Refusals and faults carry the session too: agents go on with the cookies of the last answer they got. */
-function keepingSessions<H extends Partial<Handlers>>(handlers: H, context: Context): H {
-  type Handle = (request: never, call: Call) => unknown;
-  const guard = (handle: Handle) => async (request: never, call: Call) => {
-    try {
-      return await handle(request, call);
-    } catch (error) {
-      throw withSession(toApiError(error, context), call);
-    }
-  };
-  return Object.fromEntries(
-    Object.entries(handlers as Record<string, Handle>).map(([id, handle]) => [id, guard(handle)]),
-  ) as H;
+  await sessions.end(call);
+  return new Raw(JSON_TYPE, answer);
 }
 
 export function nemoGymHandlers(context: Context) {
   const sessions = createNemoSessions(context.signer, context.ask_nemo);
-  const handlers = {
+  return {
     nemo_seed_session: async ({ body }) =>
       withCookie({}, await sessions.seed(startToolEpisode(toStart(body), context.environment).state)),
     ...toolHandlers(context, sessions),
@@ -103,5 +81,4 @@ export function nemoGymHandlers(context: Context) {
     nemo_reverify_mode: () => 'stateless',
     ...gymnasiumHandlers(context, sessions),
   } satisfies Partial<Handlers>;
-  return keepingSessions(handlers, context);
 }

@@ -85,8 +85,8 @@ export interface NemoSessions {
   carry(state: State): string;
   /** Makes a call of a tool. @throws ApiError as `read`. */
   play(call: Call, tool: ToolCall): Promise<Raw>;
-  /** Forgets a session, and gives the value of Set-Cookie for the answer; undefined where there is no session. */
-  end(call: Call): Promise<string | undefined>;
+  /** Forgets a session, where there is one. */
+  end(call: Call): Promise<void>;
 }
 
 /** Whether a canvas is too large for a cookie; one that is submitted need not go on. */
@@ -147,12 +147,14 @@ export function keepSession(call: Call): string | undefined {
   return token === undefined ? undefined : toSetCookie(token);
 }
 
-/** A refusal whose answer leaves the session of a request as it is. */
-export function withSession(error: ApiError, call: Call): ApiError {
+/**
+ * An answer with the session of its request as it is, where it says nothing of one itself: agents go on with the cookies of
+ * the last answer they got, whatever it was, and a model may call a tool that is not there or another route by mistake.
+ */
+export function withSession<R extends { headers: Readonly<Record<string, string>> }>(answer: R, call: Call): R {
+  if ('set-cookie' in answer.headers) return answer;
   const cookie = keepSession(call);
-  if (cookie === undefined) return error;
-  const { code, message, details, headers } = error;
-  return new ApiError(code, message, { details, headers: { ...headers, 'set-cookie': cookie } });
+  return cookie === undefined ? answer : { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } };
 }
 
 /** @param ask Asks the keeper that all requests of a client reach. */
@@ -212,10 +214,8 @@ export function createNemoSessions(signer: Signer, ask: AskKeeper<Remembered>): 
     },
     end: async (call) => {
       const token = readToken(call);
-      if (token === undefined) return undefined;
-      const id = idOf(token);
+      const id = token === undefined ? undefined : idOf(token);
       if (id !== undefined) await memory.delete(id);
-      return toSetCookie(token);
     },
   };
 }
