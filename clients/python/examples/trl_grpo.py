@@ -5,6 +5,7 @@ pip install './clients/python[trl]'
 
 import os
 
+import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
@@ -18,6 +19,12 @@ trainer = GRPOTrainer(
     os.environ.get("MODEL", "Qwen/Qwen3-0.6B"),
     reward_funcs=reward_function(),  # both find the server by CANVAS_GYM_URL
     train_dataset=rows,
-    args=GRPOConfig(output_dir="trl-grpo", max_completion_length=512, max_steps=int(os.environ.get("STEPS", "-1"))),
+    args=GRPOConfig(
+        output_dir="trl-grpo",
+        bf16=torch.cuda.is_available(),
+        max_completion_length=1024,
+        chat_template_kwargs={"enable_thinking": False},  # or four times the tokens: thoughts are cut otherwise
+        max_steps=int(os.environ.get("STEPS", "-1")),
+    ),
 )
 trainer.train()

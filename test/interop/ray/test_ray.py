@@ -12,7 +12,8 @@ import pytest
 import ray
 from servers import Server
 
-from canvas_gym import Client
+import canvas_gym.ray
+from canvas_gym import Client, ConnectionFailed
 from canvas_gym.ray import rollouts, score
 
 EPISODES = 240
@@ -101,6 +102,23 @@ def test_scoring_goes_on_when_a_server_is_killed(servers: List[Server], task_ids
     servers[1].kill()
     answer = score(urls, completions, task_ids=task_ids, batch_size=BATCH)
     assert answer["rewards"] == Client(url).score(completions=completions, context={"task_id": task_ids})["rewards"]
+
+
+def test_where_no_server_answers_the_caller_is_told(task_ids: List[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canvas_gym.ray, "RETRIES", 0)
+    dead = ["http://127.0.0.1:9", "http://127.0.0.1:7"]
+    with pytest.raises(ConnectionFailed, match="no answer from"):
+        score(dead, ["{}"] * 3, task_ids=task_ids[:3])
+    with pytest.raises(ConnectionFailed, match="no answer from"):
+        list(rollouts(dead, draw, task_ids[:1]))
+
+
+def test_a_cell_without_a_task_leaves_the_prompt(url: str) -> None:
+    drawn = draw({"turn": 0, "prompt": "Draw Cat"})
+    answer = score(
+        url, [drawn] * 2, task_ids=["", None], tasks=["", None], prompts=["a Cat", "a Cat"], preset="article"
+    )
+    assert answer["rewards"] == [Client(url).reward(prompt="a Cat", completion=drawn, reward="article")["reward"]] * 2
 
 
 def test_a_killed_worker_loses_nothing(url: str, task_ids: List[str], tmp_path: Path) -> None:
