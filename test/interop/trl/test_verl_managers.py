@@ -97,4 +97,5 @@ def test_an_unknown_setting_stops_it(url: str, checkpoint: str) -> None:
 
 
 def test_the_overrides_of_the_readme_are_verls() -> None:
-    apply(readme_overrides())
+    """But for interactions, which the README has for older versions."""
+    apply([(key, value) for key, value in readme_overrides() if "interaction" not in key])
