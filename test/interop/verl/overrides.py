@@ -12,14 +12,12 @@ CONFIG = "verl/trainer/config/_generated_ppo_trainer.yaml"
 
 
 def readme_overrides() -> List[Tuple[str, str]]:
-    """Key and value of every override in the lines and code blocks that are about verl."""
-    parts = re.findall(r"^```.*?^```|^.+$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line for part in parts for line in ([part] if part.startswith("```") else part.split("\n"))]
-    about_verl = [line for line in lines if "verl" in line and "skyrl" not in line.lower()]
-    found = [
-        match for line in about_verl for match in re.findall(r"(?<![\w.+/])(\+{0,2}\w+(?:\.\w+)+)=([^\s`]+)", line)
-    ]
-    return [(key, value) for key, value in found if not key.startswith("environment.")]
+    """Key and value of every override in the code blocks, and in other lines, that are about verl."""
+    fence = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+    text = README.read_text(encoding="utf-8")
+    parts = [*fence.findall(text), *fence.sub("", text).split("\n")]
+    about_verl = [part for part in parts if re.search(r"\bverl\b", part)]
+    return [match for part in about_verl for match in re.findall(r"(?<![\w.+/])(\+{0,2}\w+(?:\.\w+)+)=([^\s`]+)", part)]
 
 
 def apply(overrides: List[Tuple[str, str]]) -> None:
