@@ -141,10 +141,9 @@ function tokenOf(call: Call): string {
   throw new ApiError('invalid_request', message, { place: ['cookie'] });
 }
 
-/** The value of Set-Cookie that leaves the session of a request as it is; undefined where there is none. */
-export function keepSession(call: Call): string | undefined {
-  const token = readToken(call);
-  return token === undefined ? undefined : toSetCookie(token);
+/** Whether a request belongs to a rollout, as far as can be seen. */
+export function hasSession(call: Call): boolean {
+  return readToken(call) !== undefined;
 }
 
 /**
@@ -153,8 +152,8 @@ export function keepSession(call: Call): string | undefined {
  */
 export function withSession<R extends { headers: Readonly<Record<string, string>> }>(answer: R, call: Call): R {
   if ('set-cookie' in answer.headers) return answer;
-  const cookie = keepSession(call);
-  return cookie === undefined ? answer : { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } };
+  const token = readToken(call);
+  return token === undefined ? answer : { ...answer, headers: { ...answer.headers, 'set-cookie': toSetCookie(token) } };
 }
 
 /** @param ask Asks the keeper that all requests of a client reach. */
