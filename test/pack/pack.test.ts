@@ -1,6 +1,6 @@
 /**
  * The package as a stranger gets it: `npm pack`, then `npm install` of that file in an empty folder, with its own copies of
- * all dependencies. Takes a minute or two, most of it npm, and compiling SQLite where no prebuilt one can be fetched.
+ * all dependencies.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,13 +12,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fencedBlocks } from '../readme/blocks.ts';
 import { readText, ROOT } from '../rules/files.ts';
+import { npmEnvironment } from './prebuilt.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-pack-'));
 let packed: string[] = [];
 
-/** npm of a user: nothing of the npm run that these tests may be part of. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')));
+const env = npmEnvironment(join(folder, 'prebuilt'));
 const inFolder = { cwd: folder, env, maxBuffer: 2 ** 26 };
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   const [tarball] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }];
   packed = tarball.files.map(({ path }) => path);
-  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball.filename}`], inFolder);
+  await run('npm', ['install', `./${tarball.filename}`], inFolder);
 }, 400_000);
 
 afterAll(() => {
