@@ -26,7 +26,7 @@ import { parseQuery, validate } from './validate.ts';
 
 const ENVIRONMENT: Environment = { reset, step, reward, score, render };
 
-/** Largest bodies, bytes: of `/score`, and of every other route. */
+/** Largest bodies, bytes: of routes with `body_limit: 'batch'`, and of every other. */
 export interface BodyLimits {
   body: number;
   batch: number;
@@ -52,7 +52,7 @@ export interface DispatchOptions {
   body_limits?: BodyLimits | undefined;
   /** Where faults of the server are told, one entry each; default: nowhere. */
   log?: ((entry: string) => void) | undefined;
-  /** Of the sessions of MCP and OpenEnv tool clients, where this process keeps them, and of NeMo Gym's rollouts. */
+  /** Of each protocol that leaves its sessions with the server. */
   session_limits?: SessionLimits | undefined;
   /** Default: this process. */
   keepers?: Partial<AskKeepers> | undefined;

@@ -7,9 +7,9 @@ import type { OrsSession } from './call.ts';
 /** For a model that knows nothing of this environment. */
 function instructions({ w, h }: OrsSession['start']['canvas_size']): string {
   return [
-    INSTRUCTIONS,
     `The canvas is ${w} x ${h} pixels.`,
-    `Or draw with the tools, one action a call, and end with ${SUBMIT_TOOL}.`,
+    `Draw with the tools, one action a call, and end with ${SUBMIT_TOOL}; or answer once, without a tool call, as follows.`,
+    INSTRUCTIONS,
   ].join('\n');
 }
 

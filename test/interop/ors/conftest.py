@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 URL = os.environ["CANVAS_GYM_URL"].rstrip("/")
 
 os.environ.update(
@@ -16,8 +14,3 @@ os.environ.update(
     HF_HUB_OFFLINE="1",
     HF_DATASETS_OFFLINE="1",
 )
-
-
-@pytest.fixture(scope="session")
-def url() -> str:
-    return URL

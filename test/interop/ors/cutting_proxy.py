@@ -1,7 +1,7 @@
 """A TCP proxy that breaks connections on purpose.
 
 While it is armed, it passes bytes on until a given text has come back from the server, waits until the client has read
-what it got, and cuts that connection.
+what it got, and cuts that connection. Told to refuse, it answers the next such request as a server that is busy.
 """
 
 import socket
@@ -10,9 +10,14 @@ import time
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
+BUSY = b"HTTP/1.1 503 overloaded\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
 
 class CuttingProxy:
-    """`cuts` counts the connections that were cut; `requests` holds the first line of each request, in order."""
+    """`cuts` counts the connections that were cut, `refusals` the requests that were refused.
+
+    `requests` holds the first line of each request, in order.
+    """
 
     def __init__(self, target: str) -> None:
         url = urlsplit(target)
@@ -22,12 +27,18 @@ class CuttingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.cuts = 0
+        self._refused: str | None = None
+        self.refusals = 0
         self.requests: list[str] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def arm(self, cut_after: bytes) -> None:
         """Cuts the next connection that answers with this text, behind it."""
         self._cut_after = cut_after
+
+    def refuse(self, request: str) -> None:
+        """Refuses the next request with this method and path."""
+        self._refused = request
 
     def close(self) -> None:
         self._listener.close()
@@ -47,6 +58,11 @@ class CuttingProxy:
             first = data.split(b"\r\n", 1)[0]
             if first.endswith(b"HTTP/1.1"):
                 self.requests.append(first.decode().removesuffix(" HTTP/1.1"))
+                if self.requests[-1] == self._refused:
+                    self._refused = None
+                    self.refusals += 1
+                    _send(client, BUSY)
+                    break
             if not _send(server, data):
                 break
         _close(client, server)

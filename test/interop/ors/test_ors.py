@@ -11,6 +11,7 @@ from cutting_proxy import cutting_proxy
 from openreward import AsyncOpenReward, OpenReward
 from openreward.api.environments.types import Message, TextBlock
 from openreward.api.errors import ScoreGroupUnsupported, SessionTerminatedError, ToolCallError
+from servers import Server
 
 TASK_ID = "train.pipeline.1.3"
 
@@ -154,7 +155,9 @@ def test_task_of_ones_own(environment):
     task.task_spec = {"prompt": "a cat and a dog", "reward": "weak"}
     with environment.session(task=task) as session:
         assert session.get_prompt()[0].text == "a cat and a dog"
-        assert session.call_terminal_tool('{"actions": []}').reward in (0.0, 1.0)
+        assert session.call_terminal_tool('{"actions": []}').reward == 1.0
+    with environment.session(task=task) as session:
+        assert session.call_terminal_tool("no").reward == 0.0
 
 
 def test_group_scoring_is_not_offered(session):
@@ -248,3 +251,33 @@ def test_a_broken_connection_loses_and_doubles_nothing(url, environment, cut_aft
             out = session.call_tool("submit_diagram", {"actions": ACTIONS[1:]})
             assert proxy.cuts == 2 and proxy.requests.count("POST /call") == 4
             assert out.finished and out.reward == reward_of(url, WHOLE)
+
+
+def test_a_busy_server_is_asked_again_and_the_call_runs_once(url, environment):
+    with cutting_proxy(url) as proxy, OpenReward() as client:
+        through = client.environments.get("diagram", base_url=proxy.url)
+        with through.session(task=task_of(environment)) as session:
+            proxy.refuse("POST /call")
+            assert session.call_tool("create_shape", BOXES[0]).blocks[0].text.startswith("The canvas holds 1 shape(s)")
+            assert proxy.refusals == 1 and proxy.requests.count("POST /call") == 2
+
+
+def test_a_server_of_two_processes(environment):
+    """Each request of a client may reach another process."""
+
+    async def episode(base_url: str) -> float:
+        client = AsyncOpenReward()
+        through = client.environments.get("diagram", base_url=base_url)
+        try:
+            async with through.session(task=task_of(environment)) as session:
+                await asyncio.gather(*(session.call_tool(name, arguments) for name, arguments in CALLS[:3]))
+                await asyncio.gather(*(session.call_tool(name, arguments) for name, arguments in CALLS[3:]))
+                return (await session.call_tool("submit_diagram")).reward
+        finally:
+            await client.environments.aclose()
+
+    async def play(base_url: str) -> list[float]:
+        return await asyncio.gather(*(episode(base_url) for _ in range(8)))
+
+    with Server("--workers", "2") as server:
+        assert asyncio.run(play(server.url)) == [reward_of(server.url, WHOLE)] * 8

@@ -1,63 +1,17 @@
-"""What the tests of this folder share: the server, drawings, and packages without what their roots import."""
+"""What the tests of this folder share: answers to a task of the suite, and what the environment gives for them."""
 
-import importlib
 import json
-import os
-import sys
-import types
 import urllib.request
 from collections.abc import Callable
-from importlib.metadata import distribution
-from pathlib import Path
-from typing import Any
 
 import pytest
+from drawing import DRAWING, TASK_ID
+from partial_import import load
 
-TASK_ID = "train.pipeline.1.3"
-GOOD = json.dumps(
-    {
-        "actions": [
-            {
-                "type": "create_shape",
-                "id": "a",
-                "shape": "rectangle",
-                "x": 120,
-                "y": 360,
-                "w": 200,
-                "h": 80,
-                "text": "Record",
-            },
-            {
-                "type": "create_shape",
-                "id": "b",
-                "shape": "rectangle",
-                "x": 500,
-                "y": 360,
-                "w": 200,
-                "h": 80,
-                "text": "Review",
-            },
-            {
-                "type": "create_shape",
-                "id": "c",
-                "shape": "rectangle",
-                "x": 880,
-                "y": 360,
-                "w": 200,
-                "h": 80,
-                "text": "Edit Episode",
-            },
-            {"type": "connect", "from": "a", "to": "b"},
-            {"type": "connect", "from": "b", "to": "c"},
-        ]
-    }
-)
+__all__ = ["GOOD", "PROSE", "TASK_ID", "load", "reward_of"]
+
+GOOD = json.dumps(DRAWING)
 PROSE = "I cannot draw."
-
-
-@pytest.fixture(scope="session")
-def url() -> str:
-    return os.environ["CANVAS_GYM_URL"].rstrip("/")
 
 
 @pytest.fixture(scope="session")
@@ -71,15 +25,3 @@ def reward_of(url: str) -> Callable[[str], float]:
             return json.load(response)["reward"]
 
     return ask
-
-
-def load(distribution_name: str, module: str) -> Any:
-    """A module of an installed distribution, without running the `__init__` of the packages above it."""
-    root = Path(str(distribution(distribution_name).locate_file("")))
-    parts = module.split(".")
-    for depth in range(1, len(parts)):
-        name = ".".join(parts[:depth])
-        package = types.ModuleType(name)
-        package.__path__ = [str(root.joinpath(*parts[:depth]))]
-        sys.modules.setdefault(name, package)
-    return importlib.import_module(module)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from conftest import GOOD, PROSE, TASK_ID, load
+from faulty_server import FaultyServer, json_answer, refusal
 
 load("fai-rl", "utils.config_validation")
 config = load("fai-rl", "core.config")
@@ -11,7 +12,7 @@ api_reward = load("fai-rl", "trainers.rewards.api_reward")
 
 
 def reward_function(endpoint: str, **fields: Any) -> Any:
-    settings = config.RewardAPIConfig(endpoint=endpoint, max_retries=0, **fields)
+    settings = config.RewardAPIConfig(**{"endpoint": endpoint, "max_retries": 0, **fields})
     return api_reward.APIRewardFunction(settings)
 
 
@@ -46,3 +47,21 @@ def test_a_preset_of_the_user(url):
 def test_an_unknown_task_ends_training_with_its_name(url):
     with pytest.raises(RuntimeError, match="404"):
         reward_function(f"{url}/fai_rl")(prompts=["x"], completions=["y"], task_id=["no.such.task.1"])
+
+
+BUSY = refusal(503, "overloaded", retry_after="1")
+
+
+def test_a_busy_server_is_asked_again():
+    with FaultyServer(BUSY, json_answer({"rewards": [0.5]})) as server:
+        ask = reward_function(f"{server.url}/fai_rl", max_retries=1, retry_backoff_seconds=0)
+        assert ask(prompts=["x"], completions=["y"]) == [0.5]
+        assert server.requests == [("POST", "/fai_rl")] * 2
+
+
+def test_a_server_that_stays_busy_ends_training_and_is_no_reward():
+    with FaultyServer(BUSY, BUSY, json_answer({"rewards": [0.5]})) as server:
+        ask = reward_function(f"{server.url}/fai_rl", max_retries=1, retry_backoff_seconds=0)
+        with pytest.raises(RuntimeError, match="503"):
+            ask(prompts=["x"], completions=["y"])
+        assert server.requests == [("POST", "/fai_rl")] * 2

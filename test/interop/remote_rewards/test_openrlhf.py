@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import GOOD, PROSE, TASK_ID, load
+from faulty_server import FaultyServer, json_answer, refusal
 
 agent = load("openrlhf", "openrlhf.utils.agent")
 
@@ -64,11 +65,29 @@ def test_two_hundred_rollouts_at_once_over_two_addresses(url, reward_of):
     assert [output["reward"] for output in outputs] == [[reward_of(GOOD)], [reward_of(PROSE)]] * 100
 
 
-def test_a_label_without_a_task_leaves_no_reward(url, monkeypatch):
-    async def no_pause(_: float) -> None:
-        """Between its five tries."""
+@pytest.fixture
+def no_pauses(monkeypatch):
+    """Between its five tries."""
 
-    monkeypatch.setattr(agent.asyncio, "sleep", no_pause)
+    async def sleep(_: float) -> None:
+        pass
+
+    monkeypatch.setattr(agent.asyncio, "sleep", sleep)
+
+
+BUSY = refusal(503, "overloaded", retry_after="1")
+
+
+@pytest.mark.parametrize(("failures", "reward"), [(1, [0.5]), (4, [0.5]), (5, None)])
+def test_a_busy_server_is_asked_five_times(no_pauses, failures, reward):
+    answer = json_answer({"rewards": [0.5], "scores": [0.5]}, content_type="application/json")
+    with FaultyServer(*[BUSY] * failures, answer) as server:
+        output = asyncio.run(roll_out(agent.SingleTurnAgentExecutor(f"{server.url}/get_reward"), GOOD, TASK_ID))
+        assert output["reward"] == reward
+        assert server.requests == [("POST", "/get_reward")] * min(5, failures + 1)
+
+
+def test_a_label_without_a_task_leaves_no_reward(url, no_pauses):
     executor = agent.SingleTurnAgentExecutor(f"{url}/get_reward")
     output = asyncio.run(roll_out(executor, GOOD, "no.such.task.1"))
     assert output["reward"] is None
