@@ -64,6 +64,8 @@ def test_the_id_names_taskset_and_environment(url: str) -> None:
     mixed = [task.data.task_id.split(".")[1] for task in load_environment(url=url, level=2, count=6).taskset]
     assert len(set(mixed)) == 6
     assert "expect" not in tasks[0].data.model_dump_json()
+    with pytest.raises(ValueError, match="reward\n.*Extra inputs are not permitted"):
+        load_environment(url=url, reward="article")
 
 
 def test_the_reward_of_one_turn_is_that_of_the_environment(single: Any, url: str) -> None:
