@@ -52,7 +52,7 @@ export const ServerSettings = z.strictObject({
   socket_idle_timeout: seconds(3600, 'Time without a frame after which a web socket is closed'),
   max_sessions: places(
     4096,
-    'Sessions at a time over all workers: so many of MCP and OpenEnv tool clients, so many of ORS; and so many rollouts of NeMo Gym in each',
+    'Sessions at a time over all workers: so many of MCP and OpenEnv tool clients, so many of ORS, so many rollouts of NeMo Gym',
   ),
   session_idle_timeout: seconds(3600, 'Time after which a session of any protocol that is not used is dropped'),
   ors_train_tasks: z.number().int().min(1).max(1_000_000).default(4096).meta({
