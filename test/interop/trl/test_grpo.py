@@ -12,7 +12,7 @@ import torch
 import trl
 from datasets import Dataset
 from grpo import Curve, rows_of, settings, train
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from transformers.utils import get_json_schema
 from trl import GRPOTrainer
 
@@ -38,7 +38,7 @@ def trainer_of(checkpoint: str, folder: Path, reward: Any, **more: Any) -> Any:
     tokenizer = more.pop("tokenizer", None) or AutoTokenizer.from_pretrained(checkpoint)
     model = AutoModelForCausalLM.from_pretrained(checkpoint, dtype=torch.float32)
     kind = more.pop("kind", GRPOTrainer)
-    config = settings(str(folder), steps=1, batch_size=4, group_size=2, learning_rate=1e-2, seed=0)
+    config = settings(str(folder), steps=more.pop("steps", 1), batch_size=4, group_size=2, learning_rate=1e-2, seed=0)
     return kind(model=model, args=config, processing_class=tokenizer, reward_funcs=reward, callbacks=[Curve()], **more)
 
 
@@ -58,6 +58,28 @@ def test_an_outage_trains_nothing(is_down: bool, checkpoint: str, url: str, tmp_
     trainer.train()
     moved = any(not torch.equal(before[name], weight) for name, weight in trainer.model.named_parameters())
     assert moved is not is_down
+
+
+def test_the_table_of_completions_after_an_outage(checkpoint: str, url: str, tmp_path: Path) -> None:
+    """TRL shows the columns that it was last given beside the newest completions."""
+    functions = [reward_function(url, preset, retries=0) for preset in ("weak", "article")]
+
+    class Lost(TrainerCallback):
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            tables.append({name: list(column) for name, column in trainer._logs["extra"].items()})
+            for function in functions:
+                function.url = "http://127.0.0.1:9"
+
+    tables: List[Dict[str, List[Any]]] = []
+    rows = Dataset.from_list(rows_of(Client(url), "train", 8))
+    trainer = trainer_of(checkpoint, tmp_path, functions, train_dataset=rows, steps=2)
+    trainer.add_callback(Lost())
+    trainer.train()
+    scored, lost = tables
+    assert {name.split("/")[0] for name in scored} == {"weak_reward", "article_reward"}
+    assert {"weak_reward/valid", "article_reward/valid"} & set(scored)
+    assert all(None not in column and len(column) == 4 for column in scored.values())
+    assert lost == {name: [None] * 4 for name in scored}
 
 
 BOXES = [
