@@ -1,4 +1,5 @@
-// Adds up the JSON results of vitest runs, names what did not pass, and ends with "N passed, N failed".
+// Adds up the JSON results of vitest runs, names what did not pass and the suites that were left out, and ends with
+// "N passed, N failed".
 // Fails where something failed, was skipped, or where a run left no results or no tests.
 import { readFileSync } from 'node:fs';
 
@@ -12,6 +13,7 @@ for (const file of process.argv.slice(2)) {
     incomplete++;
     continue;
   }
+  for (const name of results.leftOut ?? []) console.log(`left out: ${name}`);
   const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
   const missed = tests.filter(({ status }) => status !== 'passed' && status !== 'failed');
   for (const { fullName, status } of missed) console.log(`${status}: ${fullName}`);

@@ -138,13 +138,9 @@ export async function prepare(suite: Suite, wheel: string, version: string): Pro
   return venvPython(folder);
 }
 
-/** Writes a suite's lock anew from its requirements.in, in an environment that is made for it. */
-export async function writeLock(name: string, folder: string): Promise<void> {
-  const venv = join(CACHE, `${name}.lock`);
-  rmSync(venv, { recursive: true, force: true });
-  await uv('venv', '--python', PYTHON, venv);
-  await uv('pip', 'install', '--python', venvPython(venv), '-r', join(ROOT, folder, 'requirements.in'));
-  const frozen = await uv('pip', 'freeze', '--python', venvPython(venv));
-  writeFileSync(join(ROOT, folder, 'requirements.txt'), `${frozen}\n`);
-  rmSync(venv, { recursive: true, force: true });
+/** Writes a suite's lock anew from its requirements.in: for the least Python that it is to run with, whichever runs this. */
+export async function writeLock(folder: string, [major, minor]: Suite['python']): Promise<void> {
+  const wanted = join(ROOT, folder, 'requirements.in');
+  const flags = ['--no-header', '--no-annotate', '--python', PYTHON, '--python-version', `${major}.${minor}`];
+  writeFileSync(join(ROOT, folder, 'requirements.txt'), `${await uv('pip', 'compile', ...flags, wanted)}\n`);
 }

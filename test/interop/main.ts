@@ -18,7 +18,7 @@ import { ROOT } from '../rules/files.ts';
 import { startCompiled } from '../tools/processes.ts';
 import { buildWheel, prepare, pythonVersion, versionFault, writeLock } from './environment.ts';
 import { runPytest, type Target, type TestResult } from './pytest.ts';
-import { LEAST_PYTHON, readSuites, SUITES_FOLDER, type Suite } from './suites.ts';
+import { LEAST_PYTHON, pythonOf, readSuites, SUITES_FOLDER, type Suite } from './suites.ts';
 
 interface Result {
   suite: Suite;
@@ -28,6 +28,7 @@ interface Result {
   note: string;
 }
 
+const TORCH = 'CANVAS_GYM_TORCH=1';
 const isTorchWanted = process.env['CANVAS_GYM_TORCH'] === '1';
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -59,7 +60,7 @@ async function prepareAll(suites: readonly Suite[]): Promise<Map<Suite, string |
 
 async function runSuite(suite: Suite, python: string | Error | undefined, target: Target): Promise<Result> {
   if (python === undefined) {
-    return { suite, tests: [], seconds: 0, note: 'left out: set CANVAS_GYM_TORCH=1 to install torch and run it' };
+    return { suite, tests: [], seconds: 0, note: `left out: set ${TORCH} to install torch and run it` };
   }
   if (python instanceof Error) {
     return { suite, tests: [{ name: 'environment', status: 'failed' }], seconds: 0, note: python.message };
@@ -102,8 +103,9 @@ function toTable(results: readonly Result[]): string {
   return [...table.map((row) => row.map(pad).join('  ')), ...notes].join('\n');
 }
 
-/** The results in the form of vitest's, for .ci/summary.mjs. Suites that were left out are not in it. */
+/** The results in the form of vitest's, for .ci/summary.mjs, which names the suites that were left out. */
 function toJson(results: readonly Result[]): string {
+  const leftOut = results.filter(({ tests }) => tests.length === 0).map(({ suite }) => `${suite.name} (${TORCH})`);
   const ran = results.filter(({ tests }) => tests.length > 0);
   const testResults = ran.map((result) => ({
     name: result.suite.folder,
@@ -117,6 +119,7 @@ function toJson(results: readonly Result[]): string {
     numPassedTests: countOf(ran, 'passed'),
     numFailedTests,
     testResults,
+    leftOut,
   });
 }
 
@@ -140,8 +143,9 @@ async function main(): Promise<number> {
   if (!values.lock) return runAll(positionals, values.url, values.json);
   if (positionals.length === 0) throw new Error('--lock needs the name of a suite');
   for (const name of positionals) {
-    await writeLock(name, `${SUITES_FOLDER}/${name}`);
-    say(`wrote ${SUITES_FOLDER}/${name}/requirements.txt`);
+    const folder = `${SUITES_FOLDER}/${name}`;
+    await writeLock(folder, pythonOf(folder));
+    say(`wrote ${folder}/requirements.txt`);
   }
   return 0;
 }

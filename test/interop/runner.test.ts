@@ -1,10 +1,11 @@
 /** What the interop runner reads (suites, reports of pytest, versions of Python), and that a run leaves nothing behind. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { ROOT } from '../rules/files.ts';
 import { versionFault } from './environment.ts';
 import { environmentOf, readReport, runGroup } from './pytest.ts';
 import { readSuites, suiteNames } from './suites.ts';
@@ -50,6 +51,20 @@ describe('suites', () => {
     expect(fault === undefined).toBe(isEnough);
     if (!isEnough) expect(fault).toContain(`needs Python ${wanted.join('.')} or later`);
   });
+});
+
+test('the summary of .ci/run names the suites that were left out', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'summary-'));
+  try {
+    const file = join(folder, 'results.json');
+    const testResults = [{ name: 'mcp', status: 'passed', assertionResults: [{ fullName: 'a', status: 'passed' }] }];
+    const results = { success: true, numPassedTests: 1, numFailedTests: 0, testResults, leftOut: ['trl (NAME=1)'] };
+    writeFileSync(file, JSON.stringify(results));
+    const { stdout, status } = spawnSync(process.execPath, ['.ci/summary.mjs', file], { cwd: ROOT, encoding: 'utf8' });
+    expect([stdout, status]).toEqual(['left out: trl (NAME=1)\n1 passed, 0 failed\n', 0]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 describe('a run of pytest', () => {

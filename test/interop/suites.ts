@@ -35,6 +35,12 @@ const packagesOf = (path: string): string[] =>
     .filter((line) => !line.startsWith('#'))
     .map((line) => line.replace(/\s+#.*$/, ''));
 
+/** The least Python that a suite's requirements.in asks for. */
+export function pythonOf(folder: string): Suite['python'] {
+  const wanted = /^# python >= (\d+)\.(\d+)$/m.exec(readFileSync(join(ROOT, folder, 'requirements.in'), 'utf8'));
+  return wanted ? [Number(wanted[1]), Number(wanted[2])] : LEAST_PYTHON;
+}
+
 function readSuite(name: string): Suite {
   const folder = `${SUITES_FOLDER}/${name}`;
   for (const file of ['requirements.in', 'requirements.txt'])
@@ -46,12 +52,11 @@ function readSuite(name: string): Suite {
     (line) => !/^[\w.[\],-]+==\S+/.test(line),
   );
   if (loose !== undefined) throw new Error(`${folder}: ${loose} is not pinned; write NAME==VERSION`);
-  const wanted = /^# python >= (\d+)\.(\d+)$/m.exec(readFileSync(join(ROOT, folder, 'requirements.in'), 'utf8'));
   return {
     name,
     folder,
     packages,
-    python: wanted ? [Number(wanted[1]), Number(wanted[2])] : LEAST_PYTHON,
+    python: pythonOf(folder),
     isTorch: [...packages, ...packagesOf(`${folder}/requirements.txt`)].some((line) => line.startsWith('torch==')),
   };
 }
