@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from servers import cli
 
 ROOT = Path(__file__).parents[3]
 TASKS = "600"
@@ -23,7 +24,7 @@ def run_folder(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = ["--runs", str(folder), "--db", str(folder / "log.db"), "--url", url]
 
     def call(stage: str, *flags: str) -> None:
-        command = ["node", str(ROOT / "dist/clients/cli/main.js"), stage, "--run-id", stage, *shared, *flags]
+        command = cli(stage, "--run-id", stage, *shared, *flags)
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
