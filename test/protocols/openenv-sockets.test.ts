@@ -10,6 +10,7 @@ import { createDispatcher } from '../../server/dispatch.ts';
 import { startServer } from '../../server/main.ts';
 import { attachSockets } from '../../server/protocols/openenv/sockets.ts';
 import type { ServerSettings } from '../../server/settings.ts';
+import { NOT_SLOW_MS } from '../tools/not-slow.ts';
 import { connect, toWs, type Client } from './socket-client.ts';
 
 type Server = Awaited<ReturnType<typeof startServer>>;
@@ -32,6 +33,12 @@ async function open(server: Server, path = '/ws'): Promise<Client> {
   const client = await connect(toWs(server.url, path));
   clients.push(client);
   return client;
+}
+
+/** Resolves once the server knows that no socket is open. */
+async function untilLeft(server: Server): Promise<void> {
+  const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
+  await expect.poll(metrics, { timeout: NOT_SLOW_MS }).toContain('canvas_gym_web_sockets 0\n');
 }
 
 afterEach(async () => {
@@ -205,13 +212,13 @@ describe('clients that are gone, idle or do not read', () => {
   });
 
   test('one that answers pings stays, until it is idle for too long', async () => {
-    const server = await serve({ socket_ping_interval: 0.1, socket_idle_timeout: 1 });
+    const server = await serve({ socket_ping_interval: 0.1, socket_idle_timeout: 2 });
     const client = await open(server);
-    await sleep(600);
-    expect((await client.ask(RESET)).type).toBe('observation');
+    for (let i = 0; i < 4; i++) await once(client.ws, 'ping'); // by the second, one that answered none is dropped
     const start = performance.now();
+    expect((await client.ask(RESET)).type).toBe('observation');
     expect((await client.closed).code).toBe(1001);
-    expect(performance.now() - start).toBeGreaterThan(900);
+    expect(performance.now() - start).toBeGreaterThan(1900);
   });
 
   test('one that does not read is not read either, and loses nothing', async () => {
@@ -221,8 +228,12 @@ describe('clients that are gone, idle or do not read', () => {
     const ignored = 'x'.repeat(4000); // more than the buffers of both systems hold
     for (let i = 0; i < count; i++)
       client.send({ type: 'reset', data: { task_id: TASK, episode_id: `e${i}`, ignored } });
-    await sleep(2000);
-    expect(client.ws.bufferedAmount).toBeGreaterThan(0);
+    let unsent = Infinity;
+    while (client.ws.bufferedAmount < unsent) {
+      unsent = client.ws.bufferedAmount; // until the server has stopped reading
+      await sleep(500);
+    }
+    expect(unsent).toBeGreaterThan(0);
     client.ws.resume();
     for (let i = 0; i < count; i++) {
       expect((await client.next()).data['metadata']).toMatchObject({ episode_id: `e${i}` });
@@ -300,7 +311,7 @@ describe('clients that are gone, idle or do not read', () => {
     const first = await open(server);
     await first.ask(RESET);
     first.ws.terminate();
-    await sleep(50);
+    await untilLeft(server);
     expect((await (await open(server)).ask(STEP)).data['code']).toBe('EXECUTION_ERROR');
   });
 });
@@ -324,7 +335,7 @@ describe('the end of the server', () => {
     await client.ask(RESET);
     const start = performance.now();
     await server.close();
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(performance.now() - start).toBeLessThan(NOT_SLOW_MS);
     expect((await client.closed).code).toBe(1001);
   });
 
@@ -335,7 +346,7 @@ describe('the end of the server', () => {
     client.ws.pause();
     const start = performance.now();
     await server.close();
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(NOT_SLOW_MS);
   });
 });
 
@@ -382,7 +393,7 @@ describe('sessions shared with POST /mcp', () => {
     expect(result).toEqual({ session_id: id, closed: false, closing: true });
     expect((await client.ask(STEP)).data['done']).toBe(true);
     await client.close();
-    await sleep(20);
+    await untilLeft(server);
     expect(await rpc(server, 'openenv/session/close', { session_id: id })).toMatchObject({ error: { code: -32602 } });
   });
 
@@ -395,7 +406,7 @@ describe('sessions shared with POST /mcp', () => {
       (await fetch(`${server.url}/mcp`, { method: 'DELETE', headers: { 'mcp-session-id': id } })).json();
     expect(await end()).toEqual({ closed: false });
     await client.close();
-    await sleep(20);
+    await untilLeft(server);
     expect(await end()).toMatchObject({ error: { code: 'unknown_session' } });
   });
 

@@ -5,7 +5,10 @@ import { createSharedKeeper, createSharedSessions, releaseSockets } from '../../
 import { createSessionKeeper, createSessionStore } from '../../server/protocols/sessions/store.ts';
 import { callSessionTool, startSession, type EnvSession } from '../../server/protocols/tools/held-episode.ts';
 
-const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.floor(Math.random() * 3)));
+/** In an order that mixes calls up, and the same in each run. */
+const WAITS_MS = [2, 0, 1, 0, 2, 1, 1];
+let waited = 0;
+const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, WAITS_MS[waited++ % WAITS_MS.length]));
 
 test('no change is lost, whichever process makes it and however slow the way to the keeper is', async () => {
   const keeper = createSessionKeeper<number>({ max_sessions: 10, idle_ms: 1000 }, () => 0);
