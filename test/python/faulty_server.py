@@ -23,6 +23,7 @@ class FaultyServer:
         self.connections = 0
         self.requests: List[Tuple[str, str]] = []
         self.headers: List[Dict[str, str]] = []
+        self.bodies: List[bytes] = []
         self._answers = list(answers)
         self._lock = threading.Lock()
         self._open: List[socket.socket] = []
@@ -39,8 +40,9 @@ class FaultyServer:
                     owner._open.append(self.connection)
 
             def do_GET(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length", 0)))
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 with owner._lock:
+                    owner.bodies.append(body)
                     owner.requests.append((self.command, self.path))
                     owner.headers.append({name.lower(): value for name, value in self.headers.items()})
                     answer = owner._answers.pop(0) if owner._answers else json_answer(GOOD)

@@ -116,6 +116,13 @@ class Api(unittest.TestCase):
         for action in [None, 7, "", [], "\ud800", "\0", {"a": [1.5, True, None]}, "é中😀" * 1000]:
             self.assertGreaterEqual(self.client.step(prompt="Draw.", action=action)["reward"], 0)
 
+    def test_bodies_are_no_larger_than_their_characters(self) -> None:
+        with FaultyServer() as server, Client(server.url) as client:
+            client.score(completions=["中é😀\ud800"])
+        self.assertEqual(server.bodies, [b'{"completions":["' + "中é😀".encode() + b'\\ud800"]}'])
+        rewards = self.client.score(prompts=["Draw."] * 4, completions=["中" * 1_950_000] * 4)["rewards"]
+        self.assertEqual(rewards, [0, 0, 0, 0])
+
     def test_large_seeds_are_texts(self) -> None:
         self.assertEqual(self.client.reset(seed=str(2**64 - 1))["info"]["seed"], str(2**64 - 1))
         with self.assertRaises(ResponseError) as raised:

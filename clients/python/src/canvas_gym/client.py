@@ -290,7 +290,8 @@ def _body(operation: Operation, fields: Mapping[str, Any]) -> Optional[bytes]:
         for name in operation.body_fields
         if fields.get(name) is not None or name in operation.required_fields
     }
-    return json.dumps(sent, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+    text = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+    return text.encode("utf-8", "backslashreplace")  # a lone surrogate, which UTF-8 has no bytes for, as JSON's escape
 
 
 def _plain(value: Any) -> Any:
