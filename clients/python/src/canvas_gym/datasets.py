@@ -96,21 +96,35 @@ def mixed_tasks(
         client: The server.
         split: Split of the suite.
         level: Only this level.
-        count: How many at most; families that end early are left out from there on.
-        offset: How many to pass over first, rounded down to a multiple of the number of families.
+        count: How many at most; a family that ends early is left out from there on.
+        offset: How many to pass over first.
     """
     sizes = {
         family: client.tasks(split=split, family=family, level=level, limit=1)["total"] for family in get_args(Family)
     }
-    families = [family for family, size in sizes.items() if size > 0]
-    share, first = -(-count // max(len(families), 1)), offset // max(len(families), 1)
-    if any(sizes[family] < first + share for family in families):
-        share = count  # the others make up for the small ones
+    first, passed = _row_of(sizes.values(), offset)
+    last, _ = _row_of(sizes.values(), offset + count - 1)
     columns = [
-        suite_tasks(client, split=split, family=family, level=level, count=share, offset=first) for family in families
+        suite_tasks(client, split=split, family=family, level=level, count=last + 1 - first, offset=first)
+        for family, size in sizes.items()
+        if size > first
     ]
     in_turn = (task for row in zip_longest(*columns) for task in row if task is not None)
-    return islice(in_turn, count)
+    return islice(in_turn, passed, passed + count)
+
+
+def _row_of(sizes: Iterable[int], position: int) -> Tuple[int, int]:
+    """Find the row that a task is in where columns of these sizes are read row by row, and its place in that row.
+
+    >>> [_row_of([1, 3], position) for position in range(5)]
+    [(0, 0), (0, 1), (1, 0), (2, 0), (3, 0)]
+    """
+    row = 0
+    left = sorted(sizes)
+    while left and position >= (left[0] - row) * len(left):
+        position -= (left[0] - row) * len(left)
+        row = left.pop(0)
+    return (row + position // len(left), position % len(left)) if left else (row, 0)
 
 
 def chat_prompt(prompt: str, system: str = INSTRUCTIONS, canvas: Optional[CanvasSize] = None) -> List[Message]:
