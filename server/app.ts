@@ -1,6 +1,6 @@
 /**
  * The HTTP application: the route table on a Hono app. Works in process through `app.fetch`; `main.ts` puts it behind a
- * socket. An answer is whole when it is sent.
+ * socket.
  */
 import { Hono } from 'hono';
 import { ROUTES, ROUTE_IDS } from '../schemas/routes.ts';

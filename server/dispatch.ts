@@ -58,7 +58,7 @@ export interface DispatchOptions {
   keepers?: Partial<AskKeepers> | undefined;
   /** What does the work; for callers that want to wrap it. */
   environment?: Environment | undefined;
-  /** How many tasks ORS clients get; default DEFAULT_ORS. */
+  /** How many tasks ORS clients get, and when they are told to wait; default DEFAULT_ORS. */
   ors?: Partial<OrsOptions> | undefined;
   /** Default: counters of its own. */
   metrics?: Metrics | undefined;
@@ -80,7 +80,8 @@ export interface Exchange extends Call {
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  body: string | Uint8Array;
+  /** A stream where the answer has to wait. */
+  body: string | Uint8Array | ReadableStream<Uint8Array>;
 }
 
 export interface Dispatcher {

@@ -7,6 +7,7 @@
  * sent. Code and data of each phase stay in the processor's caches, which saves a quarter of the time at 32 connections.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { ROUTES, ROUTE_IDS, type Route, type RouteId } from '../schemas/routes.ts';
 import { createBatch } from './batch.ts';
 import type { Dispatcher, Reply } from './dispatch.ts';
@@ -55,6 +56,11 @@ function hold(request: IncomingMessage, bodies: HeldBodies): (() => void) | unde
 }
 
 function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (body instanceof ReadableStream) {
+    response.writeHead(status, headers);
+    pipeline(Readable.fromWeb(body), response, () => undefined); // a client may go away
+    return;
+  }
   headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
   response.writeHead(status, headers);
   response.end(body);

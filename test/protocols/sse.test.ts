@@ -1,7 +1,13 @@
-/** The events of a call's answer: parts that survive what ORS clients do to them. */
+/** The events of a call's answer: parts that survive what ORS clients do to them, and comments while it has to wait. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHUNK_SIZE, toChunks, toEvents } from '../../server/protocols/ors/events.ts';
+import { createDispatcher } from '../../server/dispatch.ts';
+import { createNodeListener } from '../../server/node-listener.ts';
+import { createOrsKeeper } from '../../server/protocols/ors/sessions.ts';
+import { CHUNK_SIZE, toChunks, toEvents, toLateEvents, type Event } from '../../server/protocols/ors/events.ts';
 
 /** As the openreward client reads the data of an event: as UTF-8, and all that Python calls white space is taken off its front. */
 const received = (chunk: string): string =>
@@ -69,5 +75,71 @@ describe('parts of an answer', () => {
       content_type: 'text/event-stream',
       body: 'event: task_id\ndata: t\n\nevent: end\ndata: 1\n\n',
     });
+  });
+});
+
+describe('an answer that has to wait', () => {
+  const EVENTS: Event[] = [['end', '1']];
+  const after = async (ms: number, error?: Error): Promise<Event[]> => {
+    await sleep(ms);
+    if (error) throw error;
+    return EVENTS;
+  };
+  const never = (error: unknown): void => expect.fail(String(error));
+  const textOf = (body: unknown): Promise<string> => new Response(body as ReadableStream<Uint8Array>).text();
+
+  test('is one piece where it is there in time', async () => {
+    expect((await toLateEvents(after(0), 5000, never)).body).toBe('event: end\ndata: 1\n\n');
+  });
+
+  test('comes after comments where it is not', async () => {
+    const { body } = await toLateEvents(after(130), 25, never);
+    const text = await textOf(body);
+    expect(text.split(': ping\n\n').length).toBeGreaterThan(2);
+    expect(text.replaceAll(': ping\n\n', '')).toBe('event: end\ndata: 1\n\n');
+  });
+
+  test('that fails in time is a refusal; later it is an event, and the fault is reported', async () => {
+    await expect(toLateEvents(after(0, new Error('early')), 5000, never)).rejects.toThrow('early');
+    const told: unknown[] = [];
+    const { body } = await toLateEvents(after(60, new Error('late')), 20, (error) => told.push(error));
+    const text = await textOf(body);
+    expect(text).toMatch(/^(: ping\n\n)+event: error\ndata: the server failed/);
+    expect(text).not.toContain('late');
+    expect(told.map(String)).toEqual(['Error: late']);
+  });
+
+  test('reaches a client over a socket, and a client that leaves harms nobody', async () => {
+    const limits = { max_sessions: 4, idle_ms: 60_000 };
+    const keep = createOrsKeeper(limits, () => performance.now());
+    let waits = 0;
+    const dispatcher = createDispatcher({
+      ors: { ping_ms: 20 },
+      keepers: { ors: (call) => sleep(waits).then(() => keep(call)) },
+    });
+    const server = createServer(createNodeListener(dispatcher, (_, response) => response.writeHead(500).end()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const post = (path: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-session-id': 's' },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      });
+    const call = { name: 'select', input: { ids: [] } };
+    expect((await post('/create', { split: 'train', index: 0 })).status).toBe(200);
+    waits = 100;
+    const answer = await post('/call', call);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(await answer.text()).toMatch(/^(: ping\n\n)+event: task_id\ndata: s\.1\n\nevent: end\ndata: {"ok":true,/);
+    const leave = new AbortController();
+    const left = post('/call', call, leave.signal).then((response) => response.text());
+    await sleep(120);
+    leave.abort();
+    await expect(left).rejects.toThrow();
+    expect(await (await post('/call', { ...call, task_id: 's.1' })).text()).toContain('data: s.1\n');
+    server.closeAllConnections();
+    server.close();
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Server-sent events, in which ORS answers. An answer is there within milliseconds and sent whole, so there is never a silence
- * that comments would have to bridge.
+ * Server-sent events, in which ORS answers. An answer is there within milliseconds as a rule and sent whole. Where it has to
+ * wait, for a busy process that keeps the session, comments tell the client that it is still coming.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Raw } from '../../raw.ts';
 
 /** Longest data of one event, characters; ORS clients hold no longer lines. */
@@ -9,10 +10,65 @@ export const CHUNK_SIZE = 4096;
 
 export type Event = readonly [event: string, data: string];
 
+const toText = (events: readonly Event[]): string =>
+  events.map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`).join('');
+
+const toRaw = (body: Raw['body']): Raw =>
+  new Raw('text/event-stream', body, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+
 /** An answer of these events. */
 export function toEvents(events: readonly Event[]): Raw {
-  const text = events.map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`).join('');
-  return new Raw('text/event-stream', text, { 'cache-control': 'no-cache' });
+  return toRaw(toText(events));
+}
+
+/**
+ * An answer of events that may take long: in one piece where they are there within `pingMs`, else as a stream with a comment
+ * after every `pingMs` of silence.
+ * @throws what `events` rejects with before the first comment; after that it is reported, and told in an event `error`.
+ */
+export async function toLateEvents(
+  events: Promise<readonly Event[]>,
+  pingMs: number,
+  report: (error: unknown) => void,
+): Promise<Raw> {
+  const late = new AbortController();
+  const isLate = sleep(pingMs, true, { signal: late.signal }).catch(() => false);
+  const first = await Promise.race([events.then((list) => toEvents(list)), isLate]).finally(() => {
+    late.abort();
+  });
+  return first instanceof Raw ? first : toRaw(toStream(events, pingMs, report));
+}
+
+/** Goes on without the client where it leaves: the answer is kept for when it comes back. */
+function toStream(
+  events: Promise<readonly Event[]>,
+  pingMs: number,
+  report: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let isGone = false;
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const send = (text: string): void => {
+        if (!isGone) controller.enqueue(encoder.encode(text));
+      };
+      const ping = (): void => {
+        send(': ping\n\n');
+      };
+      ping();
+      const pings = setInterval(ping, pingMs);
+      const last = await events.then(toText, (error: unknown) => {
+        report(error);
+        return toText([['error', 'the server failed on this call; nothing changed, and it may be repeated']]);
+      });
+      clearInterval(pings);
+      send(last);
+      if (!isGone) controller.close();
+    },
+    cancel() {
+      isGone = true;
+    },
+  });
 }
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

@@ -11,15 +11,18 @@ import { answerCall, type Answered } from './call.ts';
 import { toMessages, toPrompt } from './prompt.ts';
 import { assertEnvironment, createOrsSessions } from './sessions.ts';
 import { createOrsTasks } from './tasks.ts';
-import { toChunks, toEvents, type Event } from './events.ts';
+import { toChunks, toEvents, toLateEvents, type Event } from './events.ts';
 import { listTools } from '../tools/list.ts';
 
 export interface OrsOptions {
   /** How many tasks of the split `train` there are. */
   train_tasks: number;
+  /** Silence after which a client is told that its answer is still coming, ms. */
+  ping_ms: number;
 }
 
-export const DEFAULT_ORS: OrsOptions = { train_tasks: 4096 };
+/** openreward gives up after 30 s without a byte, and many proxies after 60. */
+export const DEFAULT_ORS: OrsOptions = { train_tasks: 4096, ping_ms: 10_000 };
 
 const UNKNOWN_CALL: Event = ['error', 'unknown task_id'];
 
@@ -32,8 +35,8 @@ function underName<R, A>(handle: (request: R, call: Call) => A) {
 }
 
 /** The events of a call's answer. */
-function toAnswer({ task_id, json }: Answered): Raw {
-  return toEvents([['task_id', task_id], ...(json === undefined ? [UNKNOWN_CALL] : toChunks(json))]);
+function toAnswer({ task_id, json }: Answered): Event[] {
+  return [['task_id', task_id], ...(json === undefined ? [UNKNOWN_CALL] : toChunks(json))];
 }
 
 export function orsHandlers(context: Context): Pick<Handlers, OrsRouteId> {
@@ -58,7 +61,7 @@ export function orsHandlers(context: Context): Pick<Handlers, OrsRouteId> {
   };
   const prompt = async (_: unknown, call: Call) => toPrompt((await sessions.of(call)).start);
   const messages = async (_: unknown, call: Call) => toMessages((await sessions.of(call)).start);
-  const callTool = async ({ body }: Body<'ors_call'>, call: Call) => {
+  const makeCall = async ({ body }: Body<'ors_call'>, call: Call): Promise<Event[]> => {
     const { answer, preset } = await sessions.update(call, (session) => {
       const { value, result } = answerCall(session, body, context.environment);
       return { value, result: { answer: result, preset: session.state.reward } };
@@ -66,6 +69,8 @@ export function orsHandlers(context: Context): Pick<Handlers, OrsRouteId> {
     if (answer.is_last === true) context.metrics.countCompletions(preset, 1);
     return toAnswer(answer);
   };
+  const callTool = (request: Body<'ors_call'>, call: Call): Promise<Raw> =>
+    toLateEvents(makeCall(request, call), context.ors.ping_ms, context.report);
   const end = async (_: unknown, call: Call) => ({ sid: await sessions.end(call) });
 
   return {
