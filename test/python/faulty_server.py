@@ -153,3 +153,16 @@ def until_closed(body: bytes) -> Callable[[Any], None]:
         handler.close_connection = True
 
     return answer
+
+
+def slow_head(lines: int, pause_s: float) -> Callable[[Any], None]:
+    """Answer with one line of the head after the other, a pause before each."""
+
+    def answer(handler: Any) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        for i in range(lines):
+            time.sleep(pause_s)
+            handler.wfile.write(b"x-line: %d\r\n" % i)
+        handler.wfile.write(b"content-length: 0\r\n\r\n")
+
+    return answer

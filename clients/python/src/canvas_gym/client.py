@@ -13,6 +13,7 @@ when they are needed and never travel. Left out: proxies from the environment, r
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import random
@@ -20,9 +21,10 @@ import socket
 import ssl
 import time
 from collections import deque
-from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
+from functools import partial
+from http.client import CannotSendRequest, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from types import TracebackType
-from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type, Union
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from ._api import Api, Operation
@@ -38,8 +40,9 @@ RETRIED_STATUSES = frozenset({408, 429, 502, 503, 504})
 FIRST_DELAY_S = 0.2
 MAX_DELAY_S = 5.0
 MAX_RETRY_AFTER_S = 60.0
-CHUNK_BYTES = 1 << 16
 MAX_IDLE = 64
+# What is raised where the other side has closed a connection; RemoteDisconnected is a ConnectionResetError.
+CLOSED = (ConnectionResetError, BrokenPipeError, CannotSendRequest, ssl.SSLEOFError)
 
 
 class Answer(NamedTuple):
@@ -60,7 +63,7 @@ class Client(Api):
         url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication. None
             stands for the first address in the environment variable CANVAS_GYM_URL, and without that for
             http://127.0.0.1:8000.
-        timeout: Seconds that one attempt may take, connecting included.
+        timeout: Seconds that one attempt may take, connecting and reading the whole answer included.
         retries: How often a request is repeated after a lost connection, 408, 429, 502, 503 or 504. The waits between
             are 0.2 s, 0.4 s, 0.8 s, ... up to 5 s, each up to a half longer or shorter by chance, and at least what
             `Retry-After` asks for, up to 60 s.
@@ -154,29 +157,52 @@ class Client(Api):
         raise AssertionError("unreachable")
 
     def _attempt(self, method: str, target: str, body: Optional[bytes], headers: Dict[str, str]) -> Answer:
-        """One attempt. A kept connection that the other side has closed meanwhile does not count as one."""
-        while True:
-            kept = self._connections.take()
-            connection = kept or self._connect()
+        """One attempt; one more on a new connection where the other side had closed the kept one meanwhile."""
+        end = time.monotonic() + self.timeout
+        kept = self._connections.take()
+        if kept is not None:
             try:
-                answer, reusable = _exchange(connection, method, target, body, headers, self.timeout)
-            except BaseException as error:
-                connection.close()
-                if kept is not None and isinstance(error, (ConnectionError, HTTPException)):
-                    continue
-                raise
-            if reusable:
-                self._connections.give(connection)
-            else:
-                connection.close()
-            return answer
+                return self._exchange(kept, method, target, body, headers, end)
+            except _StaleError:
+                pass
+        return self._exchange(self._connect(end), method, target, body, headers, end)
 
-    def _connect(self) -> HTTPConnection:
+    def _exchange(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        target: str,
+        body: Optional[bytes],
+        headers: Dict[str, str],
+        end: float,
+    ) -> Answer:
+        """Send a request, read the whole answer, and keep the connection if it may be used again."""
+        try:
+            response = _ask(connection, method, target, body, headers, end)
+            answer = _read(response)
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._connections.give(connection)
+        return answer
+
+    def _connect(self, end: float) -> HTTPConnection:
+        timeout = _left(end)
         if self._is_tls:
             if self._tls is None:
                 self._tls = ssl.create_default_context()
-            return HTTPSConnection(self._host, self._port, timeout=self.timeout, context=self._tls)
-        return HTTPConnection(self._host, self._port, timeout=self.timeout)
+            connection: HTTPConnection = HTTPSConnection(self._host, self._port, timeout=timeout, context=self._tls)
+        else:
+            connection = HTTPConnection(self._host, self._port, timeout=timeout)
+        try:
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 def split_urls(url: Union[str, Sequence[str], None]) -> List[str]:
@@ -225,40 +251,64 @@ class _Connections:
         self.close()
 
 
-def _exchange(
-    connection: HTTPConnection,
-    method: str,
-    target: str,
-    body: Optional[bytes],
-    headers: Dict[str, str],
-    timeout: float,
-) -> Tuple[Answer, bool]:
-    """Send a request and read the whole answer; tell whether the connection may be used again."""
-    end = time.monotonic() + timeout
-    if connection.sock is not None:
-        connection.sock.settimeout(timeout)
-    connection.request(method, target, body, headers)
-    response = connection.getresponse()
-    chunks = []
-    while not response.isclosed():
-        _limit(connection, end)
-        chunks.append(response.read1(CHUNK_BYTES))
-        if response.length == 0:
-            response.read()  # closes it
-    if response.length:
-        raise IncompleteRead(b"".join(chunks), response.length)
+class _StaleError(ConnectionError):
+    """The other side closed the connection before it began to answer."""
+
+
+def _ask(
+    connection: HTTPConnection, method: str, target: str, body: Optional[bytes], headers: Dict[str, str], end: float
+) -> HTTPResponse:
+    """Send a request and read the head of the answer."""
+    connection.sock.settimeout(_left(end))
+    connection.response_class = partial(_timed_response, end=end)  # type: ignore[assignment]
+    try:
+        connection.request(method, target, body, headers)
+        return connection.getresponse()
+    except CLOSED as error:
+        raise _StaleError(_reason(error)) from error
+
+
+def _read(response: HTTPResponse) -> Answer:
+    body = response.read()
     media_type = (response.getheader("content-type") or "").split(";")[0].strip()
-    answer = Answer(response.status, b"".join(chunks), _seconds(response.getheader("retry-after")), media_type)
-    return answer, not response.will_close
+    return Answer(response.status, body, _seconds(response.getheader("retry-after")), media_type)
 
 
-def _limit(connection: HTTPConnection, end: float) -> None:
-    """Leave the next read what is left of the time."""
+def _timed_response(
+    sock: socket.socket, debuglevel: int = 0, *, method: Optional[str] = None, end: float
+) -> HTTPResponse:
+    """Make a response of which every read, head and body, has what is left of the time."""
+    response = HTTPResponse(sock, debuglevel, method=method)
+    response.fp = io.BufferedReader(_TimedReads(sock, response.fp.detach(), end))
+    return response
+
+
+class _TimedReads(io.RawIOBase):
+    """Reads of a socket until a moment."""
+
+    def __init__(self, sock: socket.socket, raw: io.RawIOBase, end: float) -> None:
+        self._sock = sock
+        self._raw = raw
+        self._end = end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        self._sock.settimeout(_left(self._end))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _left(end: float) -> float:
+    """Seconds that are left."""
     left = end - time.monotonic()
     if left <= 0:
         raise socket.timeout("timed out")
-    if connection.sock is not None:
-        connection.sock.settimeout(left)
+    return left
 
 
 def _basic(user: Optional[str], password: Optional[str]) -> Dict[str, str]:
