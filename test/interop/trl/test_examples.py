@@ -11,7 +11,7 @@ import trl
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 EXAMPLES = Path(__file__).parents[3] / "clients/python/examples"
-CONTEXT = 8192
+CONTEXT = 16_384
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,8 @@ def chat_model(checkpoint: str, tmp_path_factory: pytest.TempPathFactory) -> str
     tokenizer.add_special_tokens({"eos_token": "<|im_end|>"})
     model = AutoModelForCausalLM.from_pretrained(checkpoint, dtype=torch.float32)
     model.resize_token_embeddings(len(tokenizer))
-    ids = tokenizer('{"actions":[]}', return_tensors="pt")["input_ids"]
+    talk = [{"role": "user", "content": "Draw."}, {"role": "assistant", "content": '{"actions":[]}'}]
+    ids = tokenizer(tokenizer.apply_chat_template(talk, tokenize=False), return_tensors="pt")["input_ids"]
     with torch.no_grad():  # the token that ends an answer follows any other, about one time in ten
         seen = model(input_ids=ids, output_hidden_states=True)
         mean = seen.hidden_states[-1][0].mean(dim=0)
@@ -44,7 +45,7 @@ def test_one_step(name: str, reward: str, chat_model: str, tmp_path: Path) -> No
         env={**os.environ, "MODEL": chat_model, "TASKS": "8", "STEPS": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=400,
         check=False,
     )
     said = done.stdout + done.stderr
