@@ -2,53 +2,39 @@
  * REINFORCE with a baseline and a leash: sample a group of completions for each task, let the environment score them,
  * and make what scored above its group more likely.
  *
- *   loss = - sum_t (return_to_go_t - baseline) * log pi(token) / divisor  +  beta * sum_t k3_t / divisor
+ *   loss = sum_t w_t (-(return_to_go_t - baseline) log pi(token_t) + beta k3_t)
  *
- * Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement learning"; one update
- * a batch, so the policy that is improved is the one that acted: no importance ratio and no clipping are needed. The
- * divisor of the loss is a constant, not each completion's length, so that long failures are not let off (Liu et al.
- * 2025, "Understanding R1-Zero-like training", arXiv 2503.20783). k3 estimates KL(pi || reference) and is what GRPO adds to
- * its loss; its gradient is that of KL(reference || pi) (Tang, Munos 2025, arXiv 2506.09477), which pulls the same way.
+ * Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement learning". That is the
+ * default. With several updates a batch the policy moves away from the one that acted, and `ppo_clip` makes it PPO's or, with
+ * group advantages, GRPO's objective. What can be chosen, and from which paper it is: objective.ts (the loss), advantage.ts
+ * (the baseline), credit.ts (what a turn earns).
  *
- * Left out here: several updates a batch, entropy bonus, curriculum.
+ * Left out here: a learned value function.
  */
 import type { Client } from '../clients/ts/index.ts';
 import type { Store } from '../clients/store/index.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Family, Level } from '../schemas/task.ts';
-import { computeAdvantages, isFlatGroup, nextMovingMean, type BaselineName } from './advantage.ts';
-import {
-  computeLogprobs,
-  klLoss,
-  lossAndGradients,
-  sumLosses,
-  weightedLoss,
-  type LossResult,
-  type TokenColumn,
-} from './model/loss.ts';
+import { isFlatGroup } from './advantage.ts';
+import { computeTurnAdvantages, groupBy, learningRewards, nextMovingMeans, returnsToGo } from './credit.ts';
+import type { CreditOptions } from './credit.ts';
+import { computeLogprobs } from './model/loss.ts';
 import type { Model } from './model/model.ts';
-import type { Optimizer, StepResult } from './optimizer.ts';
+import type { Optimizer } from './optimizer.ts';
 import { toEpisodeRecord } from './record.ts';
 import { rollout, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
-import { mean, onlyFinite, standardDeviation } from './statistics.ts';
+import { mean, standardDeviation } from './statistics.ts';
+import { updatePolicy, type UpdateOptions } from './update.ts';
 
-export interface ReinforceOptions extends RolloutOptions {
+export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateOptions {
   run_id: string;
   seed: number;
   levels: readonly Level[];
   families: readonly Family[];
-  /** Optimizer steps to take. */
+  /** Steps to take: each is a batch of episodes, and `updates_per_batch` updates from them. */
   steps: number;
   /** Tasks of a step; each is played by a group of `group_size` episodes. */
   tasks_per_step: number;
-  /** Divides the logits when sampling; log-probs in the loss are at the same temperature. */
-  temperature: number;
-  baseline: BaselineName;
-  normalise: boolean;
-  /** Weight of the KL penalty to the reference policy, 0 for none. */
-  kl_beta: number;
-  /** Tokens an episode counts as in the loss's divisor. */
-  length_divisor: number;
   /** Steps over which the learning rate rises to its value. */
   warmup_steps: number;
   /** Last share of the steps, over which the learning rate falls towards 0. */
@@ -83,13 +69,6 @@ const MAX_SKIPPED = 3;
 const FIRST_INDEX = 1_000_000;
 const INDEX_RANGE = 1_000_000_000;
 
-/** Tokens the policy sampled, with what their loss needs; one row a turn. */
-interface TurnBatch {
-  prompt_ids: (readonly number[])[];
-  completion_ids: (readonly number[])[];
-  columns: { weights: TokenColumn; sampled_logprobs: TokenColumn; reference_logprobs: TokenColumn };
-}
-
 /**
  * Trains from `state` to the last step.
  * @throws Error when updates stay non-finite, or when the environment cannot be reached: the last checkpoint stays good.
@@ -111,15 +90,20 @@ export async function reinforce(
     const actedMs = performance.now();
 
     // learn
-    const advantages = computeTurnAdvantages(trajectories, options, state.moving_means);
-    const update = await takeStep(parts, trajectories, advantages, options, step);
+    const reference_logprobs = await referenceLogprobs(parts.reference, trajectories, options);
+    const rewards_ET = learningRewards(trajectories, reference_logprobs, options);
+    const returns_ET = returnsToGo(rewards_ET);
+    const groups = trajectories.map(({ group_id }) => group_id);
+    const advantages_ET = computeTurnAdvantages(groups, returns_ET, options, state.moving_means);
+    const rate = learningRateFactor(step, options);
+    const update = await updatePolicy(parts, trajectories, advantages_ET, reference_logprobs, options, rate);
     const learnedMs = performance.now();
 
     // keep
     state.optimizer_step = step + 1;
     state.env_steps += trajectories.reduce((sum, { turns }) => sum + turns.length, 0);
-    state.moving_means = nextMovingMeans(state.moving_means, trajectories);
-    state.skipped_in_a_row = update.skipped ? state.skipped_in_a_row + 1 : 0;
+    state.moving_means = nextMovingMeans(state.moving_means, returns_ET);
+    state.skipped_in_a_row = update.skipped > 0 ? state.skipped_in_a_row + update.skipped : 0;
     const metrics = {
       ...rolloutMetrics(trajectories, options.group_size),
       ...update.metrics,
@@ -159,72 +143,20 @@ export function drawTasks(
   });
 }
 
-/**
- * The advantage of every turn, [episode][turn]: its return to go against those of the same turn in its group.
- * With one turn, the return to go is the episode's return.
- */
-export function computeTurnAdvantages(
+/** Log-probabilities of the sampled tokens under the reference policy, [E][turn][token]. */
+async function referenceLogprobs(
+  reference: Model,
   trajectories: readonly Trajectory[],
-  { baseline, normalise }: Pick<ReinforceOptions, 'baseline' | 'normalise'>,
-  movingMeans: readonly number[] = [],
-): number[][] {
-  const advantages = trajectories.map(({ turns }) => new Array<number>(turns.length).fill(0));
-  const indices = trajectories.map((_, i) => i);
-  for (const members of groupBy(indices, (i) => trajectories[i]!.group_id)) {
-    const turns = Math.max(...members.map((i) => trajectories[i]!.turns.length));
-    for (let turn = 0; turn < turns; turn++) {
-      const present = members.filter((i) => turn < trajectories[i]!.turns.length);
-      const returnsToGo = present.map((i) => returnToGo(trajectories[i]!, turn));
-      const values = computeAdvantages(returnsToGo, { baseline, normalise, moving_mean: movingMeans[turn] });
-      present.forEach((i, k) => {
-        advantages[i]![turn] = values[k]!;
-      });
-    }
-  }
-  return advantages;
-}
-
-/** The moving mean of each turn after a batch with these trajectories. */
-function nextMovingMeans(previous: readonly number[], trajectories: readonly Trajectory[]): number[] {
-  const turns = Math.max(previous.length, ...trajectories.map((trajectory) => trajectory.turns.length));
-  return Array.from({ length: turns }, (_, turn) => {
-    const present = trajectories.filter((trajectory) => turn < trajectory.turns.length);
-    if (present.length === 0) return previous[turn]!;
-    return nextMovingMean(
-      previous[turn],
-      present.map((trajectory) => returnToGo(trajectory, turn)),
-    );
-  });
-}
-
-/** Sum of the rewards from `turn` on, undiscounted. */
-function returnToGo({ turns }: Trajectory, turn: number): number {
-  return turns.slice(turn).reduce((sum, { reward }) => sum + reward, 0);
-}
-
-async function takeStep(
-  { model, reference, optimizer }: ReinforceParts,
-  trajectories: readonly Trajectory[],
-  advantages: readonly (readonly number[])[],
-  options: ReinforceOptions,
-  step: number,
-): Promise<{ skipped: boolean; metrics: Record<string, number> }> {
-  const { temperature, kl_beta } = options;
-  const batch = toTurnBatch(trajectories, advantages, kl_beta > 0);
-  if (batch.prompt_ids.length === 0) return { skipped: false, metrics: {} }; // no group had a signal, no leash pulls
-  const { logprobs: reference_logprobs } = await computeLogprobs(reference, batch, { temperature });
-  batch.columns.reference_logprobs = reference_logprobs;
-
-  const divisor = trajectories.length * options.length_divisor;
-  const policyLoss = weightedLoss(divisor); // - sum A log pi / divisor
-  const loss = kl_beta > 0 ? sumLosses(policyLoss, klLoss(kl_beta, divisor)) : policyLoss;
-  const result = await lossAndGradients(model, batch, loss, { temperature });
-  const rate = learningRateFactor(step, options);
-  const update = await optimizer.apply(result.gradients, rate);
-  return {
-    skipped: update.skipped,
-    metrics: updateMetrics(result, update, batch, { rate, klWeight: kl_beta / divisor }),
+  { temperature }: ReinforceOptions,
+): Promise<number[][][]> {
+  const completions = trajectories.flatMap(({ turns }) => turns.map(({ completion }) => completion));
+  const batch = {
+    prompt_ids: completions.map(({ prompt_ids }) => prompt_ids),
+    completion_ids: completions.map(({ completion_ids }) => completion_ids),
   };
+  const { logprobs } = await computeLogprobs(reference, batch, { temperature });
+  let next = 0;
+  return trajectories.map(({ turns }) => turns.map(() => logprobs[next++]!));
 }
 
 /** Linear warm-up, then constant, then linear towards 0: what is left of the noise of sampled gradients averages out. */
@@ -235,27 +167,6 @@ export function learningRateFactor(
   const warmup = warmup_steps === 0 ? 1 : Math.min(1, (step + 1) / warmup_steps);
   const decay = decay_share === 0 ? 1 : Math.min(1, (steps - step) / (decay_share * steps));
   return warmup * decay;
-}
-
-/** Rows of all turns; without a KL term (`hasLeash`), of those whose advantage is not zero: the others have no gradient. */
-function toTurnBatch(
-  trajectories: readonly Trajectory[],
-  advantages: readonly (readonly number[])[],
-  hasLeash: boolean,
-): TurnBatch {
-  const rows = trajectories.flatMap(({ turns }, i) =>
-    turns.map((turn, t) => ({ completion: turn.completion, advantage: advantages[i]![t]! })),
-  );
-  const kept = hasLeash ? rows : rows.filter(({ advantage }) => advantage !== 0);
-  return {
-    prompt_ids: kept.map(({ completion }) => completion.prompt_ids),
-    completion_ids: kept.map(({ completion }) => completion.completion_ids),
-    columns: {
-      weights: kept.map(({ completion, advantage }) => completion.completion_ids.map(() => advantage)),
-      sampled_logprobs: kept.map(({ completion }) => completion.sampled_logprobs),
-      reference_logprobs: [],
-    },
-  };
 }
 
 /** Metrics of what was played; see trainer/report for what each one means. */
@@ -277,41 +188,4 @@ function rolloutMetrics(trajectories: readonly Trajectory[], groupSize: number):
     'stop/max_tokens': mean(turns.map(({ completion }) => Number(completion.finish_reason === 'length'))),
     ...Object.fromEntries(components),
   };
-}
-
-function updateMetrics(
-  { loss, logprobs, entropies }: LossResult,
-  { grad_norm }: StepResult,
-  { columns }: TurnBatch,
-  { rate, klWeight }: { rate: number; klWeight: number },
-): Record<string, number> {
-  const toReference = differences(columns.reference_logprobs, logprobs);
-  const k3 = toReference.map((difference) => Math.expm1(difference) - difference);
-  const klLoss = klWeight * k3.reduce((sum, value) => sum + value, 0);
-  return onlyFinite({
-    'loss/policy': loss - klLoss,
-    'loss/kl': klLoss,
-    'policy/entropy': mean(entropies.flat()),
-    'policy/kl_k1': -mean(toReference),
-    'policy/kl_k3': mean(k3),
-    // How far training sees another policy than the one that acted, nats.
-    'policy/logprob_gap': differences(columns.sampled_logprobs, logprobs).reduce((a, b) => Math.max(a, Math.abs(b)), 0),
-    'optim/grad_norm': grad_norm,
-    'optim/lr_factor': rate,
-  });
-}
-
-/** a - b, token by token. */
-function differences(a: TokenColumn, b: TokenColumn): number[] {
-  return a.flatMap((row, i) => row.map((value, t) => value - b[i]![t]!));
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return [...groups.values()];
 }

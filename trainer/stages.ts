@@ -12,6 +12,7 @@ import { ActionSet } from '../schemas/action.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
 import { Level, Split } from '../schemas/task.ts';
 import { BASELINES } from './advantage.ts';
+import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from './objective.ts';
 import type { Backend } from './backend.ts';
 import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import { readDataset, writeDataset, type Example } from './dataset.ts';
@@ -169,11 +170,30 @@ export const ReinforceSettings = z.strictObject({
   max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
   baseline: z.enum(BASELINES).default('leave_one_out').describe('Subtracted from the return'),
   normalise: z.boolean().default(true).describe("Divide advantages by their group's standard deviation"),
-  kl_beta: z.number().min(0).default(0.01).describe('Weight of the KL penalty to the policy it starts from'),
+  policy_loss: z
+    .enum(POLICY_LOSS_NAMES)
+    .default('reinforce')
+    .describe('What a token contributes to the loss: see trainer/objective.ts'),
+  updates_per_batch: Count.default(1).meta({
+    description: 'Updates from the same episodes; over 1 wants ppo_clip',
+    unit: 'updates',
+  }),
+  clip_low: Share.default(0.2).describe('ppo_clip: how far below 1 the ratio to the acting policy counts'),
+  clip_high: z.number().min(0).default(0.2).describe('ppo_clip: how far above 1 it counts'),
+  kl_beta: z.number().min(0).default(0.01).describe('Weight in the loss of the KL to the policy it starts from'),
+  reward_kl_beta: z.number().min(0).default(0).describe('Weight of that KL taken off the reward'),
+  kl_estimator: z.enum(KL_NAMES).default('k3').describe('How the KL is estimated from a sampled token'),
+  entropy_bonus: z.number().min(0).default(0).describe("Weight of the policy's entropy in the loss"),
+  length: z
+    .enum(LENGTH_NAMES)
+    .default('fixed')
+    .describe('What tokens weigh: all alike, those of an episode together 1, or 1 / length_divisor each'),
   length_divisor: Count.default(50).meta({
-    description: "What an episode counts in the loss's divisor",
+    description: 'length fixed: what an episode counts in the divisor of the loss',
     unit: 'tokens',
   }),
+  mask_truncated: z.boolean().default(false).describe('Leave completions that ran into max_new_tokens out of the loss'),
+  truncation_penalty: z.number().min(0).default(0).describe('Taken off the reward of such a completion'),
   rl_warmup_steps: z
     .number()
     .int()

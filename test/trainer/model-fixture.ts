@@ -39,7 +39,12 @@ export function createLossBatch(seed = 1) {
   return {
     prompt_ids: [first, first, second],
     completion_ids: completions,
-    columns: { weights: column(() => rng.next() * 2 - 0.5), reference_logprobs: column(() => -3 - rng.next()) },
+    columns: {
+      weights: column(() => rng.next() * 2 - 0.5),
+      reference_logprobs: column(() => -3 - rng.next()),
+      sampled_logprobs: column(() => -3 - rng.next()),
+      advantages: column(() => rng.normal()),
+    },
   };
 }
 

@@ -5,19 +5,25 @@ import { createRng, hash64 } from '../../schemas/seed.ts';
 import { BackendUnavailable, createBackend } from '../../trainer/backend.ts';
 import type { Backend } from '../../trainer/backend.ts';
 import { createLayout } from '../../trainer/model/layout.ts';
-import { computeLogprobs, klLoss, lossAndGradients, sumLosses, weightedLoss } from '../../trainer/model/loss.ts';
+import { computeLogprobs, lossAndGradients, weightedLoss } from '../../trainer/model/loss.ts';
 import type { LossFunction } from '../../trainer/model/loss.ts';
+import { createObjective, type ObjectiveOptions } from '../../trainer/objective.ts';
 import { cloneModel, readParameter } from '../../trainer/model/model.ts';
 import type { Model } from '../../trainer/model/model.ts';
 import { tinyConfig } from '../../trainer/model/config.ts';
 import { countParameters } from '../../trainer/model/parameters.ts';
 import { SMALL_CONFIG, createLossBatch, createSmallModel, largestDifference, randomIds } from './model-fixture.ts';
 
-const entropyLoss: LossFunction = ({ entropies }) => tf.mul(tf.sum(entropies), 0.05);
+const objective = (options: Partial<ObjectiveOptions>): LossFunction =>
+  createObjective({
+    ...{ policy_loss: 'reinforce', clip_low: 0.2, clip_high: 0.2, kl_beta: 0, kl_estimator: 'k3', entropy_bonus: 0 },
+    ...options,
+  });
 const LOSSES: [string, LossFunction][] = [
   ['SFT: weighted cross entropy', weightedLoss(10)],
-  ['REINFORCE: advantages, KL to a reference', sumLosses(weightedLoss(10), klLoss(0.3, 10))],
-  ['with an entropy term', sumLosses(weightedLoss(10), entropyLoss)],
+  ['REINFORCE: advantages, KL to a reference', objective({ kl_beta: 0.03 })],
+  ['REINFORCE with an entropy bonus', objective({ entropy_bonus: 0.05 })],
+  ['importance ratio, KL by k1', objective({ policy_loss: 'importance', kl_beta: 0.3, kl_estimator: 'k1' })],
 ];
 
 let cpu: Backend;
@@ -152,7 +158,7 @@ test('no tensor is left behind by a forward pass or by a gradient whose result i
   const model = await createSmallModel(wasm);
   const count = async (): Promise<number> => {
     await computeLogprobs(model, createLossBatch());
-    const { gradients } = await lossAndGradients(model, createLossBatch(), sumLosses(weightedLoss(1), klLoss(1, 1)));
+    const { gradients } = await lossAndGradients(model, createLossBatch(), objective({ kl_beta: 1 }));
     tf.dispose([...gradients.values()]);
     return tf.memory().numTensors;
   };

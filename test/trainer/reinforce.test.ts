@@ -12,14 +12,7 @@ import { computeLogprobs } from '../../trainer/model/loss.ts';
 import { cloneModel, createModel } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import { createModelPolicy } from '../../trainer/policy.ts';
-import {
-  computeTurnAdvantages,
-  drawTasks,
-  learningRateFactor,
-  reinforce,
-  type ReinforceOptions,
-} from '../../trainer/reinforce.ts';
-import type { PolicyTurn, Trajectory } from '../../trainer/rollout.ts';
+import { drawTasks, learningRateFactor, reinforce, type ReinforceOptions } from '../../trainer/reinforce.ts';
 import { createSampler } from '../../trainer/sample.ts';
 import { trainTokenizer } from '../../trainer/tokenizer.ts';
 
@@ -48,29 +41,6 @@ test('the rate rises, holds, and falls towards 0', () => {
   expect(learningRateFactor(9, { steps: 10, warmup_steps: 0, decay_share: 0 })).toBe(1);
 });
 
-describe('computeTurnAdvantages', () => {
-  const episode = (group_id: string, rewards: number[]): Trajectory => ({
-    ...{ task_id: group_id, group_id, member: 0, terminated: true, truncated: false, stop_reason: 'submitted' },
-    turns: rewards.map((reward) => ({ reward }) as PolicyTurn),
-    episode_return: rewards.reduce((sum, reward) => sum + reward, 0),
-  });
-  const options = { baseline: 'group_mean', normalise: false } as const;
-
-  test('a turn is compared by its return to go with the same turn of its group', () => {
-    const trajectories = [episode('a', [0.2, 0.4]), episode('a', [0.4]), episode('b', [0.9]), episode('b', [0.1])];
-    const advantages = computeTurnAdvantages(trajectories, options);
-    [[0.1, 0], [-0.1], [0.4], [-0.4]].forEach((expected, i) => {
-      expected.forEach((value, turn) => {
-        expect(advantages[i]![turn]).toBeCloseTo(value, 12);
-      });
-    });
-  });
-
-  test('a group whose episodes all return the same gives exact zeros', () => {
-    expect(computeTurnAdvantages([episode('a', [0.3]), episode('a', [0.1 + 0.2])], options)).toEqual([[0], [0]]);
-  });
-});
-
 describe('one update in the environment', () => {
   const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-reinforce-'));
   let store: Store;
@@ -93,7 +63,9 @@ describe('one update in the environment', () => {
     const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
     const options: ReinforceOptions = {
       ...{ run_id: 'r', seed: 1, levels: [1], families: ['pipeline'], steps: 1, tasks_per_step: 4, group_size: 8 },
-      ...{ temperature: 1, baseline: 'leave_one_out', normalise: false, kl_beta: 0, length_divisor: 10 },
+      ...{ temperature: 1, baseline: 'leave_one_out', normalise: false, length: 'fixed', length_divisor: 10 },
+      ...{ policy_loss: 'reinforce', updates_per_batch: 1, clip_low: 0.2, clip_high: 0.2, entropy_bonus: 0 },
+      ...{ kl_beta: 0, reward_kl_beta: 0, kl_estimator: 'k3', mask_truncated: false, truncation_penalty: 0 },
       ...{ warmup_steps: 0, decay_share: 0, reward: 'stronger', action_set: 'core', max_turns: 1 },
     };
     const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });

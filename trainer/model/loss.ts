@@ -166,25 +166,8 @@ function splitBatch(batch: LossBatch, maxRows: number): LossBatch[] {
 }
 
 /**
- * sum(weight * -logprob) / normaliser: cross entropy with column `weights`; REINFORCE when the weights are advantages.
+ * sum(weight * -logprob) / normaliser, the cross entropy of SFT, with the column `weights`. See objective.ts for REINFORCE's.
  */
 export function weightedLoss(normaliser: number): LossFunction {
   return ({ logprobs, column }) => tf.div(tf.neg(tf.sum(tf.mul(column('weights'), logprobs))), normaliser);
-}
-
-/**
- * beta * sum(k3) / normaliser with k3 = exp(ref - lp) - (ref - lp) - 1 >= 0, an unbiased estimate of KL(policy ||
- * reference) for tokens sampled from the policy (Schulman, "Approximating KL divergence", 2020). Its expected gradient is
- * that of KL(reference || policy) (Tang, Munos 2025, arXiv 2506.09477). Column `reference_logprobs`.
- */
-export function klLoss(beta: number, normaliser: number): LossFunction {
-  return ({ logprobs, column }) => {
-    const difference = tf.sub(column('reference_logprobs'), logprobs);
-    return tf.mul(tf.sum(tf.sub(tf.expm1(difference), difference)), beta / normaliser);
-  };
-}
-
-/** The sum of several losses. */
-export function sumLosses(...losses: readonly LossFunction[]): LossFunction {
-  return (tokens) => losses.map((loss) => loss(tokens)).reduce((a, b) => tf.add(a, b));
 }

@@ -1,0 +1,162 @@
+/**
+ * Updates of the policy from one batch of episodes: rows of tokens with their columns, then one optimizer step for each
+ * pass over them. Each turn is a row; tokens the policy did not sample (prompt, canvas, the environment's words) are never
+ * predicted, so the loss has the policy's own tokens alone.
+ */
+import type { TokenColumn } from './model/loss.ts';
+import { lossAndGradients, type LossResult } from './model/loss.ts';
+import type { Model } from './model/model.ts';
+import {
+  createObjective,
+  isClipped,
+  KL_ESTIMATES,
+  LENGTH_WEIGHTS,
+  type LengthName,
+  type ObjectiveOptions,
+} from './objective.ts';
+import type { Optimizer, StepResult } from './optimizer.ts';
+import type { Completion, Trajectory } from './rollout.ts';
+import { mean, onlyFinite } from './statistics.ts';
+
+export interface UpdateOptions extends ObjectiveOptions {
+  /** Divides the logits, as it did when sampling. */
+  temperature: number;
+  /** Optimizer steps on the same batch. */
+  updates_per_batch: number;
+  length: LengthName;
+  /** Tokens an episode counts in the divisor of `fixed`. */
+  length_divisor: number;
+  /** Leaves turns that ran into the token limit out of the loss. */
+  mask_truncated: boolean;
+}
+
+/** A turn that takes part in the loss. */
+interface Row {
+  completion: Completion;
+  advantage: number;
+  weight: number;
+  reference_logprobs: readonly number[];
+}
+
+export interface UpdateResult {
+  /** Updates left out since a gradient was not finite. */
+  skipped: number;
+  metrics: Record<string, number>;
+}
+
+/**
+ * Takes `updates_per_batch` optimizer steps.
+ * @param advantages_ET [E][turn]
+ * @param reference_logprobs [E][turn][token]
+ * @param rate Multiplies the learning rates.
+ */
+export async function updatePolicy(
+  { model, optimizer }: { model: Model; optimizer: Optimizer },
+  trajectories: readonly Trajectory[],
+  advantages_ET: readonly (readonly number[])[],
+  reference_logprobs: readonly (readonly (readonly number[])[])[],
+  options: UpdateOptions,
+  rate: number,
+): Promise<UpdateResult> {
+  const rows = toRows(trajectories, advantages_ET, reference_logprobs, options);
+  if (rows.length === 0) return { skipped: 0, metrics: {} }; // no group had a signal, no leash pulls
+  const batch = toBatch(rows);
+  const objective = createObjective(options);
+  const updates: { result: LossResult; step: StepResult }[] = [];
+  for (let i = 0; i < options.updates_per_batch; i++) {
+    const result = await lossAndGradients(model, batch, objective, { temperature: options.temperature });
+    updates.push({ result, step: await optimizer.apply(result.gradients, rate) });
+  }
+  return {
+    skipped: updates.filter(({ step }) => step.skipped).length,
+    metrics: updateMetrics(updates, rows, options, rate),
+  };
+}
+
+/**
+ * Rows of all turns that pull: without KL and entropy, those whose advantage is not zero; the others have no gradient.
+ * They count in the divisor all the same.
+ */
+function toRows(
+  trajectories: readonly Trajectory[],
+  advantages_ET: readonly (readonly number[])[],
+  reference_logprobs: readonly (readonly (readonly number[])[])[],
+  { length, length_divisor, mask_truncated, kl_beta, entropy_bonus }: UpdateOptions,
+): Row[] {
+  const counts = (completion: Completion): boolean => !(mask_truncated && completion.finish_reason === 'length');
+  const tokens_E = trajectories.map(({ turns }) =>
+    turns.reduce((sum, { completion }) => sum + (counts(completion) ? completion.completion_ids.length : 0), 0),
+  );
+  const weights_E = LENGTH_WEIGHTS[length](tokens_E, length_divisor);
+  const rows = trajectories.flatMap(({ turns }, e) =>
+    turns.map(({ completion }, turn) => ({
+      ...{ completion, advantage: advantages_ET[e]![turn]!, weight: weights_E[e]! },
+      reference_logprobs: reference_logprobs[e]![turn]!,
+    })),
+  );
+  const allPull = kl_beta > 0 || entropy_bonus > 0;
+  return rows.filter(({ completion, advantage }) => counts(completion) && (allPull || advantage !== 0));
+}
+
+function toBatch(rows: readonly Row[]) {
+  const each = (valueOf: (row: Row) => number): TokenColumn =>
+    rows.map((row) => row.completion.completion_ids.map(() => valueOf(row)));
+  return {
+    prompt_ids: rows.map(({ completion }) => completion.prompt_ids),
+    completion_ids: rows.map(({ completion }) => completion.completion_ids),
+    columns: {
+      weights: each(({ weight }) => weight),
+      advantages: each(({ advantage }) => advantage),
+      sampled_logprobs: rows.map(({ completion }) => completion.sampled_logprobs),
+      reference_logprobs: rows.map((row) => row.reference_logprobs),
+    },
+  };
+}
+
+/** See trainer/report for what each one means. Of the first update, when the policy is the one that acted, unless said. */
+function updateMetrics(
+  updates: readonly { result: LossResult; step: StepResult }[],
+  rows: readonly Row[],
+  { kl_beta, kl_estimator, ...options }: UpdateOptions,
+  rate: number,
+): Record<string, number> {
+  const [first, last] = [updates[0]!, updates.at(-1)!];
+  const toSampled = logRatios(first.result, rows);
+  const k1 = perToken(first.result, rows, (logprob, row, t) => logprob - row.reference_logprobs[t]!);
+  const k3 = perToken(first.result, rows, (logprob, row, t) => KL_ESTIMATES.k3(logprob, row.reference_logprobs[t]!));
+  const weights = perToken(first.result, rows, (_, { weight }) => weight);
+  const kl = kl_estimator === 'k1' ? k1 : k3;
+  const klLoss = kl_beta * weights.reduce((sum, weight, i) => sum + weight * kl[i]!, 0);
+  const clipped = perToken(last.result, rows, (logprob, { advantage, completion }, t) =>
+    Number(isClipped(logprob - completion.sampled_logprobs[t]!, advantage, options)),
+  );
+  return onlyFinite({
+    'loss/policy': first.result.loss - klLoss,
+    'loss/kl': klLoss,
+    'policy/entropy': mean(first.result.entropies.flat()),
+    'policy/kl_k1': mean(k1),
+    'policy/kl_k3': mean(k3),
+    // How far training sees another policy than the one that acted, nats.
+    'policy/logprob_gap': toSampled.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
+    // How far the last update began from the policy that acted.
+    ...(updates.length > 1 && {
+      'policy/ratio': mean(logRatios(last.result, rows).map(Math.exp)),
+      'policy/clip_share': mean(clipped),
+    }),
+    'optim/grad_norm': mean(updates.map(({ step }) => step.grad_norm)),
+    'optim/lr_factor': rate,
+  });
+}
+
+/** log pi - log old of each token. */
+function logRatios(result: LossResult, rows: readonly Row[]): number[] {
+  return perToken(result, rows, (logprob, { completion }, t) => logprob - completion.sampled_logprobs[t]!);
+}
+
+function perToken(
+  { logprobs }: LossResult,
+  rows: readonly Row[],
+  valueOf: (logprob: number, row: Row, token: number) => number,
+): number[] {
+  return logprobs.flatMap((values, i) => values.map((logprob, t) => valueOf(logprob, rows[i]!, t)));
+}
