@@ -267,10 +267,64 @@ class Connections(unittest.TestCase):
         with FaultyServer() as server:
             with Client(server.url.replace("//", "//ann:p%40ss@"), retries=0) as client:
                 client.health()
-            self.assertEqual(server.headers[0]["authorization"], "Basic YW5uOnBAc3M=")
+                twin = pickle.loads(pickle.dumps(client))
+                twin.health()
+                twin.close()
+            self.assertEqual([sent["authorization"] for sent in server.headers], ["Basic YW5uOnBAc3M="] * 2)
+
+    def test_the_password_is_in_no_message(self) -> None:
+        url = "http://ann:secret@127.0.0.1:9/gym"
+        for client in (Client(url, retries=0), connect([url, url], retries=0)):
+            with self.assertRaisesRegex(ConnectionFailed, "no answer from http://127.0.0.1:9/gym/health") as raised:
+                client.health()
+            for shown in (repr(client), str(raised.exception), repr(raised.exception.__cause__)):
+                self.assertNotIn("secret", shown)
+        for fault in [
+            "ftp://ann:secret@host",
+            "ann:secret@host",
+            url + "?a=1",
+            "http://ann:se/secret@host",
+            url + ",b",
+        ]:
+            with self.subTest(fault), self.assertRaisesRegex(ValueError, "url must") as refused:
+                Client(fault)
+            self.assertNotIn("secret", str(refused.exception))
+
+    def test_addresses_of_ipv6_have_a_port(self) -> None:
+        cases = {"http://[::1]": 80, "https://[::1]": 443, "http://[::1]:8000": 8000}
+        for url, port in cases.items():
+            with self.subTest(url), mock.patch("socket.create_connection", side_effect=OSError("none")) as dialled:
+                with self.assertRaises(ConnectionFailed):
+                    Client(url, retries=0).health()
+                self.assertEqual(dialled.call_args.args[0], ("::1", port))
+
+    def test_limits_that_cannot_be_kept_are_refused(self) -> None:
+        limits: Any = [{"retries": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"connect_timeout": -1}]
+        for limit in limits:
+            for url in (URL, [URL, URL]):
+                with self.subTest(limit), self.assertRaisesRegex(ValueError, f"{next(iter(limit))} must be"):
+                    connect(url, **limit)
+
+    def test_connecting_has_a_limit_of_its_own(self) -> None:
+        with mock.patch("socket.create_connection", side_effect=OSError("none")) as dialled:
+            with self.assertRaises(ConnectionFailed):
+                Client("http://127.0.0.1:9", retries=0, connect_timeout=2).health()
+        self.assertEqual(dialled.call_args.args[1], 2)
 
     def test_addresses_that_cannot_be(self) -> None:
-        for url in ["127.0.0.1:8000", "ftp://host", "http://", "http://host/?a=1", "http://host/#a"]:
+        several, port = "http://a:8000,http://b:8000", "http://a:99999"
+        with self.assertRaisesRegex(ValueError, r"url must be one address, .* canvas_gym.connect\(\) takes several"):
+            Client(several)
+        for url in [
+            several,
+            port,
+            "http://a:x",
+            "127.0.0.1:8000",
+            "ftp://host",
+            "http://",
+            "http://host/?a=1",
+            "http://host/#a",
+        ]:
             with self.subTest(url), self.assertRaisesRegex(ValueError, "url must"):
                 Client(url)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
+import threading
+import time
 import unittest
 from unittest import mock
 
@@ -74,6 +77,37 @@ class SeveralServers(unittest.TestCase):
         self.assertTrue(last["done"])
         self.assertEqual(started, Client(URL).reset(seed=7, max_turns=2))
 
+    def test_one_that_hangs_is_asked_last_for_a_while(self) -> None:
+        wait = threading.Event()
+        with FaultyServer(*[lambda _: wait.wait(9)] * 20) as hanging, FaultyServer() as good:
+            with Replicas([hanging.url, good.url], retries=0, timeout=0.3) as client:
+                for _ in range(10):
+                    self.assertEqual(client.health()["status"], "healthy")
+                self.assertEqual((len(hanging.requests), len(good.requests)), (1, 10))
+                with mock.patch("canvas_gym.replicas.time.monotonic", return_value=time.monotonic() + 11):
+                    order = [client._in_turn()[0] for _ in range(4)]
+                self.assertEqual(sorted(order), [0, 0, 1, 1], "it has its turns again")
+            wait.set()
+
+    def test_one_that_says_when_rests_until_then(self) -> None:
+        busy = [refusal(503, "overloaded", retry_after="30")] * 20
+        with FaultyServer(*busy) as a, FaultyServer() as b, Replicas([a.url, b.url], retries=0) as client:
+            for _ in range(10):
+                client.health()
+            self.assertEqual((len(a.requests), len(b.requests)), (1, 10))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "this system cannot fork")
+    def test_forked_processes_begin_at_different_servers(self) -> None:
+        client = Replicas([f"http://127.0.0.1:{port}" for port in range(1, 1001)])
+        context = multiprocessing.get_context("fork")
+        firsts = context.SimpleQueue()
+        children = [context.Process(target=lambda: firsts.put(client._in_turn()[0])) for _ in range(4)]
+        for child in children:
+            child.start()
+        for child in children:
+            child.join(30)
+        self.assertGreater(len({firsts.get() for _ in children}), 1)
+
     def test_it_pickles(self) -> None:
         client = Replicas([URL, DEAD], timeout=5, retries=1, headers={"x": "y"})
         copy = pickle.loads(pickle.dumps(client))
@@ -87,6 +121,10 @@ class SeveralServers(unittest.TestCase):
             del os.environ["CANVAS_GYM_URL"]
             self.assertEqual(repr(connect(timeout=1)), "Client('http://127.0.0.1:8000', timeout=1, retries=4)")
         self.assertEqual(connect(["http://a"]).url, "http://a")  # type: ignore[union-attr]
+        token = {"authorization": "Bearer x"}
+        for url in ("http://a", "http://a,http://b"):
+            with connect(url, headers=token) as client:
+                self.assertEqual(client.headers, token)
         for urls in ([], ""):
             with self.assertRaises(ValueError):
                 connect(urls)

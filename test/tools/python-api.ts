@@ -184,7 +184,23 @@ Made from the OpenAPI document by test/tools/python-api.ts; a test keeps the two
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union, cast
+from types import TracebackType
+from typing import (
+    Any,
+    Dict,
+    List,
+    Literal,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    TypedDict,
+    TypeVar,
+    Union,
+    cast,
+)
 `;
 
 const OPERATION = `class Operation(NamedTuple):
@@ -200,8 +216,23 @@ const OPERATION = `class Operation(NamedTuple):
     accept: str
 `;
 
-const API = `class Api:
+const API = `_Self = TypeVar("_Self", bound="Api")
+
+
+class Api:
     """A method for each route; a field that is None is not sent, unless it must be."""
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the idle connections; the client may be used again."""
+        raise NotImplementedError
 
     def _call(self, operation: Operation, fields: Mapping[str, Any]) -> Any:
         """Send a request and return what was answered."""

@@ -12,5 +12,6 @@ from . import _api as types
 from ._version import __version__
 from .client import Client
 from .errors import CanvasGymError, ConnectionFailed, ResponseError
+from .replicas import connect
 
-__all__ = ["CanvasGymError", "Client", "ConnectionFailed", "ResponseError", "__version__", "types"]
+__all__ = ["CanvasGymError", "Client", "ConnectionFailed", "ResponseError", "__version__", "connect", "types"]

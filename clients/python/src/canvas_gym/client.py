@@ -13,21 +13,18 @@ when they are needed and never travel. Left out: proxies from the environment, r
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 import random
-import socket
+import re
 import ssl
 import time
-from collections import deque
-from functools import partial
-from http.client import CannotSendRequest, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from types import TracebackType
-from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type, Union
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from ._api import Api, Operation
+from ._exchange import Answer, Connections, StaleError, ask, read, time_left
 from ._version import __version__
 from .errors import ConnectionFailed, ResponseError, to_response_error
 
@@ -40,18 +37,6 @@ RETRIED_STATUSES = frozenset({408, 429, 502, 503, 504})
 FIRST_DELAY_S = 0.2
 MAX_DELAY_S = 5.0
 MAX_RETRY_AFTER_S = 60.0
-MAX_IDLE = 64
-# What is raised where the other side has closed a connection; RemoteDisconnected is a ConnectionResetError.
-CLOSED = (ConnectionResetError, BrokenPipeError, CannotSendRequest, ssl.SSLEOFError)
-
-
-class Answer(NamedTuple):
-    """A whole answer."""
-
-    status: int
-    body: bytes
-    retry_after_s: Optional[float]
-    media_type: str
 
 
 class Client(Api):
@@ -60,10 +45,11 @@ class Client(Api):
     Methods raise ResponseError when the server refuses or fails, and ConnectionFailed when it cannot be reached.
 
     Args:
-        url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication. None
-            stands for the first address in the environment variable CANVAS_GYM_URL, and without that for
-            http://127.0.0.1:8000.
+        url: Where the server is, `http` or `https`. A user and password in it are sent as basic authentication and are
+            in no message. None stands for the first address in the environment variable CANVAS_GYM_URL, and without
+            that for http://127.0.0.1:8000; `canvas_gym.connect` makes one client of several addresses.
         timeout: Seconds that one attempt may take, connecting and reading the whole answer included.
+        connect_timeout: Seconds of it that connecting may take.
         retries: How often a request is repeated after a lost connection, 408, 429, 502, 503 or 504. The waits between
             are 0.2 s, 0.4 s, 0.8 s, ... up to 5 s, each up to a half longer or shorter by chance, and at least what
             `Retry-After` asks for, up to 60 s.
@@ -75,45 +61,36 @@ class Client(Api):
         url: Optional[str] = None,
         *,
         timeout: float = 60.0,
+        connect_timeout: float = 5.0,
         retries: int = 4,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        if url is None:
-            url = split_urls(None)[0]
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"url must begin with http:// or https:// and name a host, and is {url!r}")
-        if parts.query or parts.fragment:
-            raise ValueError(f"url must not have a query or a fragment, and is {url!r}")
-        self.url = url.rstrip("/")
+        parts = _parse(split_urls(None)[0] if url is None else url)
+        assert_patience(timeout, connect_timeout, retries)
+        self.url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
         self.timeout = timeout
+        self.connect_timeout = connect_timeout
         self.retries = retries
         self.headers = dict(headers or {})
-        self._host = parts.hostname
-        self._port = parts.port
+        self._full_url = urlunsplit(parts)
+        self._host = parts.hostname or ""
         self._is_tls = parts.scheme == "https"
+        self._port = (443 if self._is_tls else 80) if parts.port is None else parts.port
         self._tls: Optional[ssl.SSLContext] = None
         self._prefix = parts.path.rstrip("/")
         self._login = _basic(parts.username, parts.password)
-        self._connections = _Connections()
+        self._connections = Connections()
 
     def close(self) -> None:
         """Close the idle connections. The client may be used again."""
         self._connections.close()
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"Client({self.url!r}, timeout={self.timeout}, retries={self.retries})"
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {"url": self.url, "timeout": self.timeout, "retries": self.retries, "headers": self.headers}
+        kept = {name: getattr(self, name) for name in ("timeout", "connect_timeout", "retries", "headers")}
+        return {"url": self._full_url, **kept}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -152,7 +129,7 @@ class Client(Api):
                 said = answer.retry_after_s
             except (OSError, HTTPException) as error:
                 if tried == self.retries:
-                    raise ConnectionFailed(self.url + target, _reason(error)) from error
+                    raise ConnectionFailed(self.url + target[len(self._prefix) :], _reason(error)) from error
             time.sleep(_delay(tried, said))
         raise AssertionError("unreachable")
 
@@ -163,7 +140,7 @@ class Client(Api):
         if kept is not None:
             try:
                 return self._exchange(kept, method, target, body, headers, end)
-            except _StaleError:
+            except StaleError:
                 pass
         return self._exchange(self._connect(end), method, target, body, headers, end)
 
@@ -178,8 +155,8 @@ class Client(Api):
     ) -> Answer:
         """Send a request, read the whole answer, and keep the connection if it may be used again."""
         try:
-            response = _ask(connection, method, target, body, headers, end)
-            answer = _read(response)
+            response = ask(connection, method, target, body, headers, end)
+            answer = read(response)
         except BaseException:
             connection.close()
             raise
@@ -190,7 +167,7 @@ class Client(Api):
         return answer
 
     def _connect(self, end: float) -> HTTPConnection:
-        timeout = _left(end)
+        timeout = min(time_left(end), self.connect_timeout)
         if self._is_tls:
             if self._tls is None:
                 self._tls = ssl.create_default_context()
@@ -217,98 +194,35 @@ def split_urls(url: Union[str, Sequence[str], None]) -> List[str]:
     return listed or ([DEFAULT_URL] if url is None else [])
 
 
-class _Connections:
-    """Idle connections, the last used first. There are never more than threads that sent at the same time."""
+def assert_patience(timeout: float, connect_timeout: float, retries: int) -> None:
+    """Raise ValueError where a limit can never be kept.
 
-    def __init__(self) -> None:
-        self._idle: Deque[HTTPConnection] = deque()
-        self._pid = os.getpid()
-
-    def take(self) -> Optional[HTTPConnection]:
-        if self._pid != os.getpid():  # after a fork the other end is the parent's: let go of our copies
-            self._pid = os.getpid()
-            self.close()
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
-
-    def give(self, connection: HTTPConnection) -> None:
-        if len(self._idle) < MAX_IDLE:
-            self._idle.append(connection)
-        else:
-            connection.close()
-
-    def close(self) -> None:
-        while self._idle:
-            try:
-                connection = self._idle.pop()
-            except IndexError:  # another thread took the last one
-                return
-            connection.close()
-
-    def __del__(self) -> None:
-        self.close()
+    >>> assert_patience(60, 5, -1)
+    Traceback (most recent call last):
+    ValueError: retries must be at least 0, and is -1
+    """
+    for name, seconds in [("timeout", timeout), ("connect_timeout", connect_timeout)]:
+        if not seconds > 0:
+            raise ValueError(f"{name} must be over 0 seconds, and is {seconds}")
+    if retries < 0:
+        raise ValueError(f"retries must be at least 0, and is {retries}")
 
 
-class _StaleError(ConnectionError):
-    """The other side closed the connection before it began to answer."""
-
-
-def _ask(
-    connection: HTTPConnection, method: str, target: str, body: Optional[bytes], headers: Dict[str, str], end: float
-) -> HTTPResponse:
-    """Send a request and read the head of the answer."""
-    connection.sock.settimeout(_left(end))
-    connection.response_class = partial(_timed_response, end=end)  # type: ignore[assignment]
+def _parse(url: str) -> SplitResult:
+    """Take an address apart; what is wrong is said without the password."""
+    shown = re.sub(r"^(\w+://)?.*@", r"\1", url)
+    if "," in url:
+        raise ValueError(f"url must be one address, and is {shown!r}; canvas_gym.connect() takes several")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"url must begin with http:// or https:// and name a host, and is {shown!r}")
+    if parts.query or parts.fragment:
+        raise ValueError(f"url must not have a query or a fragment, and is {shown!r}")
     try:
-        connection.request(method, target, body, headers)
-        return connection.getresponse()
-    except CLOSED as error:
-        raise _StaleError(_reason(error)) from error
-
-
-def _read(response: HTTPResponse) -> Answer:
-    body = response.read()
-    media_type = (response.getheader("content-type") or "").split(";")[0].strip()
-    return Answer(response.status, body, _seconds(response.getheader("retry-after")), media_type)
-
-
-def _timed_response(
-    sock: socket.socket, debuglevel: int = 0, *, method: Optional[str] = None, end: float
-) -> HTTPResponse:
-    """Make a response of which every read, head and body, has what is left of the time."""
-    response = HTTPResponse(sock, debuglevel, method=method)
-    response.fp = io.BufferedReader(_TimedReads(sock, response.fp.detach(), end))
-    return response
-
-
-class _TimedReads(io.RawIOBase):
-    """Reads of a socket until a moment."""
-
-    def __init__(self, sock: socket.socket, raw: io.RawIOBase, end: float) -> None:
-        self._sock = sock
-        self._raw = raw
-        self._end = end
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> Optional[int]:
-        self._sock.settimeout(_left(self._end))
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-def _left(end: float) -> float:
-    """Seconds that are left."""
-    left = end - time.monotonic()
-    if left <= 0:
-        raise socket.timeout("timed out")
-    return left
+        _ = parts.port
+    except ValueError:
+        raise ValueError(f"url must have a port from 0 to 65535 or none, and is {shown!r}") from None
+    return parts
 
 
 def _basic(user: Optional[str], password: Optional[str]) -> Dict[str, str]:
@@ -350,19 +264,6 @@ def _plain(value: Any) -> Any:
     if tolist is None:
         raise TypeError(f"{type(value).__name__} is no JSON value")
     return tolist()
-
-
-def _seconds(text: Optional[str]) -> Optional[float]:
-    """`Retry-After` in seconds; a date counts as nothing said.
-
-    >>> _seconds("2"), _seconds("Wed, 21 Oct 2026 07:28:00 GMT"), _seconds(None)
-    (2.0, None, None)
-    """
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _delay(tried: int, said: Optional[float]) -> float:
