@@ -19,7 +19,10 @@ const CALLS: readonly [RegExp, string?][] = [
 
 /** Words of the command and what follows it; undefined for other commands. `N` stands for a number. */
 function wordsOf(line: string): string[] | undefined {
-  const code = line.replaceAll('\\\n', '').replace(/\s+#.*$/s, '').replaceAll(/(?<= )N\b/g, '1');
+  const code = line
+    .replaceAll('\\\n', '')
+    .replace(/\s+#.*$/s, '')
+    .replaceAll(/(?<= )N\b/g, '1');
   for (const [pattern, command] of CALLS) {
     const rest = pattern.exec(code)?.[1];
     if (rest !== undefined) return [command ?? '', ...rest.trim().split(/\s+/)].filter((word) => word !== '');
