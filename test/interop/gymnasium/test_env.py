@@ -66,8 +66,35 @@ def test_every_turn_is_in_the_spaces_and_adds_up() -> None:
         env.step(DRAWING)
 
 
+def nested(depth: int) -> List[Any]:
+    return [nested(depth - 1)] if depth > 0 else []
+
+
+UNSENDABLE = [
+    float("nan"),
+    {"actions": [{**BOX, "x": float("inf")}]},
+    nested(70),
+    ["a" * 2_000_000],
+    {"x": np.float32("nan")},
+]
+
+
 @pytest.mark.parametrize(
-    "action", ["", "no JSON", "\ud800", {"actions": [BOX]}, [BOX], 7, None, {"x": [1]}, "a" * 100_000]
+    "action",
+    [
+        "",
+        "no JSON",
+        "\ud800",
+        {"actions": [BOX]},
+        [BOX],
+        7,
+        None,
+        {"x": [1]},
+        "a" * 100_000,
+        "中" * 200_000,
+        *UNSENDABLE,
+    ],
+    ids=lambda action: repr(action)[:20],
 )
 def test_any_action_is_graded(action: Any) -> None:
     env = make()
@@ -88,10 +115,30 @@ def test_seeds_draw_tasks_and_options_override_them() -> None:
     observation, info = env.reset(options={"prompt": "Draw a box."})
     assert observation["prompt"] == "Draw a box." and "task" not in info
     assert env.reset(options={"split": "val"})[1]["task"]["level"] == 1
+    again = [env.reset(seed=1, options={"task_id": None})[1]["task"]["task_id"] for _ in range(2)]
+    assert again == [twin.reset(seed=1)[1]["task"]["task_id"]] * 2
     with pytest.raises(ValueError, match="no reset option difficulty; there are .*level"):
         env.reset(options={"difficulty": 3})
     with pytest.raises(ResponseError, match="unknown_task"):
         env.reset(options={"task_id": "nowhere.1"})
+
+
+@pytest.mark.parametrize("named", [{"task_id": "train.pipeline.1.42"}, {"prompt": "Draw a box."}])
+def test_options_that_draw_a_task_override_a_named_one(named: Dict[str, Any]) -> None:
+    env = make(**named)
+    for options in [{"level": 2}, {"split": "val"}, {"family": "er"}, {"level": 2, "family": "er", "index": 3}]:
+        task = env.reset(seed=1, options=options)[1]["task"]
+        for key, value in options.items():
+            assert task["task_id"].split(".")[3] == "3" if key == "index" else task[key] == value
+    _, info = env.reset(options={"episode_id": "e"})
+    assert info["episode_id"] == "e" and info.get("task", named).get("task_id") == named.get("task_id")
+
+
+def test_one_of_several_servers_may_be_dead() -> None:
+    env = gymnasium.make(ENV_ID, url=f"http://127.0.0.1:9,{URL}", retries=0)
+    for seed in range(4):
+        env.reset(seed=seed)
+        assert 0 <= env.step(DRAWING)[1] <= 1
 
 
 def test_pictures_have_the_size_of_the_canvas_and_show_the_drawing() -> None:

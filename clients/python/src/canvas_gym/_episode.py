@@ -10,10 +10,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, cast
 
 from ._api import Api, InlineTask, Observation, State, StepResponse
 from ._checks import assert_preset
+from .client import _plain
 from .describe import describe_canvas, describe_feedback
 from .errors import ResponseError
 
-__all__ = ["TextEpisode", "last_text", "parse_task", "task_columns", "task_of"]
+__all__ = ["TextEpisode", "last_text", "parse_task", "take_turn", "task_columns", "task_of"]
 
 HOW_TO_GO_ON = {
     "editor": """\
@@ -57,31 +58,13 @@ class TextEpisode:
         return answer["observation"]
 
     def play(self, action: Any) -> StepResponse:
-        """Take a turn with what a model wrote, or with its actions as an object.
-
-        What is too large or nested too deep for a request is a bad answer and no failure: as text, the server says so,
-        and where the drawing leaves no room for that either, it counts as no answer.
-        """
+        """Take a turn with what a model wrote, or with its actions as an object; see `take_turn`."""
         if self._state is None or self.is_over:
             raise RuntimeError("the episode is over or has not begun; call start()")
-        answer = (
-            self._step(action) or self._step(_short_text(action)) or self._client.step(state=self._state, action="")
-        )
+        answer = take_turn(self._client, self._state, action)
         self._state, self.is_over = answer["state"], answer["done"]
         self.observation = answer["observation"]
         return answer
-
-    def _step(self, action: Any) -> Optional[StepResponse]:
-        """Ask for a turn; None where no request can hold it."""
-        try:
-            return self._client.step(state=self._state, action=action)
-        except ResponseError as error:
-            if error.code not in UNSENDABLE:
-                raise
-        except (ValueError, RecursionError):  # NaN and depths that no JSON is made of
-            if isinstance(action, str):
-                raise
-        return None
 
     def next_message(self, answer: StepResponse) -> str:
         """Say what a turn came to and how to go on: the user's next message."""
@@ -111,10 +94,33 @@ class TextEpisode:
         }
 
 
+def take_turn(client: Api, state: State, action: Any) -> StepResponse:
+    """Take a turn with what a model wrote, or with its actions as an object.
+
+    What is too large or nested too deep for a request is a bad answer and no failure: as text, the server says so,
+    and where the drawing leaves no room for that either, it counts as no answer.
+    """
+    answer = _try_turn(client, state, action) or _try_turn(client, state, _short_text(action))
+    return answer or client.step(state=state, action="")
+
+
+def _try_turn(client: Api, state: State, action: Any) -> Optional[StepResponse]:
+    """Ask for a turn; None where no request can hold it."""
+    try:
+        return client.step(state=state, action=action)
+    except ResponseError as error:
+        if error.code not in UNSENDABLE:
+            raise
+    except (ValueError, RecursionError):  # NaN and depths that no JSON is made of
+        if isinstance(action, str):
+            raise
+    return None
+
+
 def _short_text(action: Any) -> str:
     """Make a text of an action that any request can hold, and that the server reads as it would the whole."""
     try:
-        text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
+        text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False, default=_plain)
     except (ValueError, RecursionError):
         return ""
     return text.encode("utf-16-le", "surrogatepass")[: 2 * (MAX_UNITS + 2)].decode("utf-16-le", "ignore")

@@ -17,8 +17,9 @@ from typing import Any, Dict, Mapping, Optional, SupportsFloat, Tuple
 
 from ._api import Info, Observation, State
 from ._checks import framework
-from .client import Client
+from ._episode import take_turn
 from .describe import describe_canvas, describe_feedback
+from .replicas import connect
 
 with framework("gymnasium"):
     import gymnasium
@@ -37,6 +38,7 @@ MAX_COMPLETION_LENGTH = 262_144  # characters; what the server takes, in bytes
 MAX_SEED = 2**53
 RESET_OPTIONS = frozenset({"task_id", "split", "family", "level", "index", "task", "prompt", "episode_id"})
 NAMED_TASK = frozenset({"task_id", "task", "prompt"})
+DRAWN_TASK = frozenset({"split", "family", "level", "index"})
 
 
 class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
@@ -44,7 +46,8 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
 
     ## Action space
     `UnicodeText`: what a model writes, e.g. `'{"actions": [{"type": "create_shape", ...}]}'`. `{"actions": [...]}` or a
-    list, as Python objects, are taken as well. Bad output is a low reward with reasons, never an exception.
+    list, as Python objects, are taken as well. Bad output, also what JSON cannot hold (NaN, great size or depth), is a
+    low reward with reasons, never an exception.
 
     ## Observation space
     `Dict`; texts are cut at `max_text_length` characters.
@@ -62,7 +65,8 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
 
     ## Start of an episode
     A task of the suite that `split`, `family` and `level` allow, drawn with this environment's random generator, so
-    that equal seeds give equal episodes. `reset(options={...})` overrides, for one episode, what `__init__` was given.
+    that equal seeds give equal episodes. `reset(options={...})` overrides, for one episode, what `__init__` was given;
+    an option that is None counts as not given.
 
     ## End of an episode
     `terminated`: the task's own end (submitted). `truncated`: an outside limit (`max_turns` in an episode of several).
@@ -75,7 +79,8 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
     ResponseError where the server refuses, e.g. an unknown task; ConnectionFailed where it does not answer.
 
     Args:
-        url: Where the server is; None stands for CANVAS_GYM_URL, and without that for http://127.0.0.1:8000.
+        url: Where the server is, or several with commas between; None stands for CANVAS_GYM_URL, and without that for
+            http://127.0.0.1:8000.
         split: Split of the suite, e.g. `train`.
         family: Family of tasks, e.g. `flowchart`.
         level: Difficulty, 1 to 5.
@@ -116,7 +121,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode must be None, 'rgb_array' or 'ansi', and is {render_mode!r}")
         self.render_mode = render_mode
-        self._client = Client(url, timeout=timeout, retries=retries, headers=headers)
+        self._client = connect(url, timeout=timeout, retries=retries, headers=headers)
         named = {"task_id": task_id, "task": task, "prompt": prompt}
         self._choice = {"split": split, "family": family, "level": level, **named}
         self._rules: Dict[str, Any] = {"reward": reward, "action_set": action_set, "max_turns": max_turns}
@@ -149,10 +154,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
         if unknown:
             raise ValueError(f"no reset option {', '.join(unknown)}; there are {', '.join(sorted(RESET_OPTIONS))}")
         drawn = int(self.np_random.integers(MAX_SEED))
-        fields: Dict[str, Any] = {name: value for name, value in self._choice.items() if value is not None}
-        if NAMED_TASK & set(options or {}):
-            fields = {}
-        fields.update(options or {})
+        fields = _chosen(self._choice, options or {})
         if not NAMED_TASK & set(fields):
             fields["seed"] = drawn
         answer = self._client.reset(**fields, **self._rules)
@@ -163,7 +165,7 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
         """Take a turn with what a model wrote."""
         if self._state is None or self._is_over:
             raise ResetNeeded("Call reset() before step(), also after the end of an episode")
-        answer = self._client.step(state=self._state, action=action)
+        answer = take_turn(self._client, self._state, action)
         self._state, self._is_over = answer["state"], answer["done"]
         observation, info = self._answered(answer["observation"], answer["info"], answer["stop_reason"])
         return observation, float(answer["reward"]), answer["terminated"], answer["truncated"], info
@@ -201,6 +203,19 @@ class CanvasEnv(gymnasium.Env[Dict[str, Any], Any]):
         extra = {"canvas": seen["canvas"], "reward_components": seen["reward_components"], "stop_reason": stop_reason}
         # Vector environments batch infos key by key and cannot mix None with other kinds of values.
         return observation, {name: value for name, value in {**info, **extra}.items() if value is not None}
+
+
+def _chosen(always: Mapping[str, Any], now: Mapping[str, Any]) -> Dict[str, Any]:
+    """Choose the task: a named one leaves no room for what draws one, nor the other way around."""
+    given = {name: value for name, value in now.items() if value is not None}
+    if NAMED_TASK & set(given):
+        overridden = NAMED_TASK | DRAWN_TASK
+    elif DRAWN_TASK & set(given):
+        overridden = NAMED_TASK
+    else:
+        overridden = frozenset()
+    kept = {name: value for name, value in always.items() if value is not None and name not in overridden}
+    return {**kept, **given}
 
 
 def _fit(picture: Any, height: int, width: int) -> Any:
