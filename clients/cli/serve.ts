@@ -12,7 +12,7 @@ function toSize(bytes: number): string {
 
 function toBanner(url: string, settings: ServerSettings): string[] {
   const { max_body, max_batch_body, max_connections, request_timeout, workers, secret } = settings;
-  const sizes = `bodies ${toSize(max_body)} (/score ${toSize(max_batch_body)}) in ${request_timeout} s`;
+  const sizes = `bodies ${toSize(max_body)} (batches ${toSize(max_batch_body)}) in ${request_timeout} s`;
   return [
     `${ABOUT.name} ${ABOUT.version} listens at ${url}`,
     `docs    ${url}/docs`,

@@ -304,3 +304,20 @@ def test_an_openenv_session_is_the_same_for_tools_and_web_socket(fleet):
 
     for _ in range(20):
         assert asyncio.run(reset())["type"] == "observation"
+
+
+def test_a_nemo_gym_rollout_that_keeps_its_first_cookie_sees_the_canvas_of_now(fleet):
+    """As verifiers' client does. Its replica is found by the cookie."""
+    nginx, replicas = fleet
+    row = {"responses_create_params": {"input": [{"role": "user", "content": "Draw."}]}, "task_id": TASK_ID}
+    boxes = json.loads(ACTION)["actions"]
+    for _ in range(20):
+        request = urllib.request.Request(
+            f"{nginx.url}/seed_session", json.dumps(row).encode(), {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            cookie = answer.headers["set-cookie"].split(";")[0]
+        for count, box in enumerate(boxes, 1):
+            call = {name: value for name, value in box.items() if name != "type"}
+            assert f"holds {count} shape(s)" in send(f"{nginx.url}/create_shape", call, cookie=cookie).text
+    assert min(replica.requests("/create_shape") for replica in replicas) > 0
