@@ -51,12 +51,20 @@ const FinishReason = z
 const InlinePrompt = z.string().max(MAX_PROMPT_LENGTH).describe('A free prompt, without an expected answer');
 const AnyValue = z.custom<unknown>((value) => value !== undefined, { error: 'Field required' });
 
+const OfSplit = Split.optional().describe('Split of the suite');
+const OfFamily = Family.optional().describe('Family of tasks');
+const OfLevel = Level.optional().describe('Difficulty');
+const InlineTaskField = InlineTask.optional().describe('A task that is not of the suite, and what it expects');
+const ActionSetField = ActionSet.optional().describe('Which actions there are, default core');
+
 export const ResetRequest = z.strictObject({
-  seed: SeedSchema.nullish(),
+  seed: SeedSchema.nullish().describe(
+    'Draws the task: an integer up to 2^53 - 1, or a string of digits up to 2^64 - 1 (no leading zeros)',
+  ),
   task_id: TaskId.optional(),
-  split: Split.optional(),
-  family: Family.optional(),
-  level: Level.optional(),
+  split: OfSplit,
+  family: OfFamily,
+  level: OfLevel,
   index: z
     .number()
     .int()
@@ -64,11 +72,11 @@ export const ResetRequest = z.strictObject({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('Position in split, family and level'),
-  task: InlineTask.optional(),
+  task: InlineTaskField,
   prompt: InlinePrompt.optional(),
   reward: RewardPreset,
-  action_set: ActionSet.optional().describe('Default core'),
-  max_turns: z.number().int().min(1).max(MAX_TURNS).optional().describe('Default 1'),
+  action_set: ActionSetField,
+  max_turns: z.number().int().min(1).max(MAX_TURNS).optional().describe('Turns of the episode, default 1'),
   episode_id: z.string().max(255).nullish().describe('Handed back in state and info; means nothing to the server'),
 });
 export type ResetRequest = z.infer<typeof ResetRequest>;
@@ -80,10 +88,10 @@ export const StepRequest = z.strictObject({
       'Model output: a text, {actions: [...]}, a list of actions, or an assistant message of a chat completion, whose tool calls count, else its text. Any other value is graded as bad output, never refused',
   }),
   task_id: TaskId.optional(),
-  task: InlineTask.optional(),
+  task: InlineTaskField,
   prompt: InlinePrompt.optional(),
   reward: RewardPreset,
-  action_set: ActionSet.optional(),
+  action_set: ActionSetField,
   finish_reason: FinishReason,
   request_id: z
     .string()
@@ -101,17 +109,24 @@ export type StepRequest = z.infer<typeof StepRequest>;
 export const RewardRequest = z.strictObject({
   prompt: PromptSchema.optional(),
   task_id: TaskId.optional(),
-  task: InlineTask.optional(),
+  task: InlineTaskField,
   completion: CompletionSchema,
   reward: RewardPreset,
-  action_set: ActionSet.optional(),
+  action_set: ActionSetField,
   finish_reason: FinishReason,
 });
 export type RewardRequest = z.infer<typeof RewardRequest>;
 
 export const ScoreRequest = z.strictObject({
-  prompts: z.array(PromptSchema).max(MAX_BATCH).optional(),
-  completions: z.array(CompletionSchema).max(MAX_BATCH),
+  prompts: z
+    .array(PromptSchema)
+    .max(MAX_BATCH)
+    .optional()
+    .describe('The task of each completion in words: a text, or chat messages (the last of the user counts)'),
+  completions: z
+    .array(CompletionSchema)
+    .max(MAX_BATCH)
+    .describe('Model outputs, each a text, chat messages (the last of the assistant counts), or {actions: [...]}'),
   context: z
     .looseObject({
       task_id: z.array(TaskId.nullable()).max(MAX_BATCH).optional(),
@@ -122,7 +137,7 @@ export const ScoreRequest = z.strictObject({
       'Columns as long as completions; where an item is null its prompt is used. Other columns a trainer sends along are ignored',
     ),
   reward: RewardPreset,
-  action_set: ActionSet.optional(),
+  action_set: ActionSetField,
 });
 export type ScoreRequest = z.infer<typeof ScoreRequest>;
 
@@ -131,25 +146,31 @@ export const RenderFormat = z.enum(RENDER_FORMATS);
 export type RenderFormat = z.infer<typeof RenderFormat>;
 
 export const RenderRequest = z.strictObject({
-  state: State.optional(),
-  canvas: Canvas.optional(),
+  state: State.optional().describe('Its canvas is drawn'),
+  canvas: Canvas.optional().describe('Shapes and arrows to draw'),
   actions: z
     .array(AnyValue)
     .max(MAX_CANVAS_ITEMS)
     .optional()
     .describe('Drawn on an empty canvas; faulty ones are left out'),
   completion: CompletionSchema.optional(),
-  format: RenderFormat.optional().describe('Default svg'),
+  format: RenderFormat.optional().describe('What the drawing is answered as, default svg'),
   canvas_size: CanvasSize.optional().describe('Drawing area, default 1200 x 800, or that of the task in state'),
 });
 export type RenderRequest = z.infer<typeof RenderRequest>;
 
 export const TasksQuery = z.strictObject({
-  split: Split.optional(),
-  family: Family.optional(),
-  level: Level.optional(),
-  limit: z.number().int().min(1).max(1000).optional().describe(`Default ${DEFAULT_LIMIT}`),
-  offset: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Default 0'),
+  split: OfSplit,
+  family: OfFamily,
+  level: OfLevel,
+  limit: z.number().int().min(1).max(1000).optional().describe(`Most tasks to answer, default ${DEFAULT_LIMIT}`),
+  offset: z
+    .number()
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('How many tasks to pass over first, default 0'),
 });
 export type TasksQuery = z.infer<typeof TasksQuery>;
 

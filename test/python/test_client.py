@@ -68,6 +68,16 @@ class Api(unittest.TestCase):
             taken = set(getattr(Client, name).__code__.co_varnames) - {"self", "fields"}
             self.assertEqual(taken, fields, name)
 
+    def test_every_field_and_failure_is_described(self) -> None:
+        for name, row in types.OPERATIONS.items():
+            described = " ".join((getattr(Client, name).__doc__ or "").split())
+            for field in (*row.path_fields, *row.query_fields, *row.body_fields):
+                self.assertRegex(described, rf" {field}: [A-Z].*\.", name)
+            self.assertIn("Raises: ResponseError: ", described)
+            self.assertIn("ConnectionFailed: ", described)
+        self.assertIn("max_turns: Turns of the episode, default 1; 1 to 1000.", Client.reset.__doc__ or "")
+        self.assertIn("split: Split of the suite; one of train, val, ", Client.tasks.__doc__ or "")
+
     def test_an_episode(self) -> None:
         started = self.client.reset(seed=7, max_turns=2)
         self.assertEqual(started, self.client.reset(seed=7, max_turns=2))

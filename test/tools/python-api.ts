@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { createOpenApi } from '../../schemas/openapi.ts';
 import { INSTRUCTIONS } from '../../schemas/instructions.ts';
 import { ABOUT } from '../../server/about.ts';
-import { bracketed, MAX_LINE, PythonTypes, type Schema } from './python-types.ts';
+import { bracketed, explain, MAX_LINE, PythonTypes, type Schema } from './python-types.ts';
 
 export const API_PATH = fileURLToPath(new URL('../../clients/python/src/canvas_gym/_api.py', import.meta.url));
 
@@ -143,17 +143,24 @@ function answerType(operation: Operation, types: PythonTypes): string {
   return types.typeOf(operation.answer['application/json']!.schema, operation.id, 'answer');
 }
 
+const RAISES = [
+  'ResponseError: The server refuses (4xx) or failed (5xx).',
+  'ConnectionFailed: No answer came, also after the repeats.',
+];
+
 function toDocstring({ summary, description, fields, answer }: Operation): string[] {
-  const documented = fields.filter((field) => field.description !== undefined);
-  const kind = answerKind(answer);
-  const returns = kind === 'bytes' ? Object.entries(answer).map(([type]) => type) : [];
-  if (!description && documented.length + returns.length === 0) return [`        """${summary}."""`];
+  const section = (title: string, entries: readonly string[]): string[] =>
+    entries.length === 0
+      ? []
+      : ['', `        ${title}:`, ...entries.flatMap((entry) => wrap(entry, '            ', '                '))];
+  const args = fields.map((field) => `${field.name}: ${explain(field.description, field.schema, true) ?? field.name}.`);
+  const returns = answerKind(answer) === 'bytes' ? [`${Object.keys(answer).join(', ')}.`] : [];
   return [
     `        """${summary}.`,
     ...(description ? ['', ...wrap(description, '        ')] : []),
-    ...(documented.length > 0 ? ['', '        Args:'] : []),
-    ...documented.flatMap((f) => wrap(`${f.name}: ${f.description}.`, '            ', '                ')),
-    ...(returns.length > 0 ? ['', '        Returns:', ...wrap(`${returns.join(', ')}.`, '            ')] : []),
+    ...section('Args', args),
+    ...section('Returns', returns),
+    ...section('Raises', RAISES),
     '        """',
   ];
 }

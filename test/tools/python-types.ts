@@ -2,7 +2,7 @@
  * JSON Schemas as Python types: closed objects become TypedDicts, enums and constants Literals, open objects dictionaries.
  *
  * Names are for Python 3.9: Optional and Union instead of `|`, and two classes where only some keys are required.
- * Left out: bounds, patterns and lengths, which a Python type cannot say; the server checks them.
+ * Bounds and lengths, which a Python type cannot say, are comments. Left out: patterns.
  */
 
 /** What is read of a schema. */
@@ -18,6 +18,11 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
   readonly description?: string;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
 }
 
 /** Enums with a name of their own, by the properties that hold them. */
@@ -64,6 +69,36 @@ function constantsOf({ enum: values, const: value, anyOf }: Schema): unknown[] |
   if (value !== undefined) return [value];
   const parts = anyOf?.map((part) => constantsOf(part));
   return parts?.every((part) => part !== undefined) ? parts.flat() : undefined;
+}
+
+/** What a value may be beyond its type, in words: its range, its length, or, of several constants, which. */
+function limitsOf(schema: Schema, withConstants: boolean): string | undefined {
+  const constants = constantsOf(schema);
+  if (constants) return withConstants && constants.length > 1 ? `one of ${constants.join(', ')}` : undefined;
+  const parts = schema.anyOf?.filter((part) => part.type !== 'null');
+  if (parts) return parts.length === 1 ? limitsOf(parts[0]!, withConstants) : undefined;
+  if (schema.maxLength !== undefined) return `at most ${schema.maxLength} characters`;
+  const items = schema.items && limitsOf(schema.items, false);
+  const each = items === undefined ? '' : `each ${items}`;
+  if (schema.maxItems !== undefined) return `at most ${schema.maxItems} items${each && `, ${each}`}`;
+  return each || rangeOf(schema);
+}
+
+function rangeOf({ minimum, exclusiveMinimum, maximum }: Schema): string | undefined {
+  const [low, high] = [minimum, maximum].map((bound) =>
+    Number.isSafeInteger(bound! + Math.sign(bound!)) ? bound : undefined,
+  );
+  if (low !== undefined && high !== undefined) return `${low} to ${high}`;
+  if (low !== undefined) return `at least ${low}`;
+  const over = exclusiveMinimum === undefined ? undefined : `over ${exclusiveMinimum}`;
+  return [over, high === undefined ? undefined : `at most ${high}`].filter(Boolean).join(' and ') || undefined;
+}
+
+/** A description and what else the schema says, as one text; undefined where both say nothing. */
+export function explain(description: string | undefined, schema: Schema, withConstants = false): string | undefined {
+  const limits = limitsOf(schema, withConstants);
+  if (description === undefined) return limits && limits[0]!.toUpperCase() + limits.slice(1);
+  return limits === undefined || description.includes(limits) ? description : `${description}; ${limits}`;
 }
 
 /** Items between brackets: on one line if they fit behind `column` characters, else a line each. */
@@ -127,12 +162,22 @@ export class PythonTypes {
   #object(schema: Schema, owner: string, key: string, given: boolean): string {
     if (schema.properties && schema.additionalProperties === false) {
       const name = owner + toPascal(key);
-      this.#typedDict(name, schema);
-      return name;
+      return this.#twinOf(name, schema) ?? this.#typedDict(name, schema);
     }
     const values = schema.additionalProperties;
     const type = typeof values === 'object' && !schema.properties ? this.typeOf(values, owner, key, given) : 'Any';
     return `${given ? 'Mapping' : 'Dict'}[str, ${type}]`;
+  }
+
+  /** A component that has the same keys with the same types. */
+  #twinOf(owner: string, { properties = {}, required = [] }: Schema): string | undefined {
+    const keysOf = (given: Schema['properties']): string =>
+      JSON.stringify(Object.entries(given ?? {}).map(([key, value]) => [key, this.typeOf(value, owner, key)]));
+    const keys = keysOf(properties);
+    return this.names.find((name) => {
+      const other = this.#components[name];
+      return other?.required?.join() === required.join() && keysOf(other.properties) === keys;
+    });
   }
 
   #component(name: string): string {
@@ -155,12 +200,12 @@ export class PythonTypes {
     return bracketed('Union[', members, ']', name.length + 3);
   }
 
-  #typedDict(name: string, schema: Schema): void {
-    if (this.#defined.has(name)) return;
+  #typedDict(name: string, schema: Schema): string {
+    if (this.#defined.has(name)) return name;
     const keys = Object.entries(schema.properties ?? {}).map(([key, value]) => ({
       key,
       type: this.typeOf(value, name, key),
-      comment: value.description,
+      comment: explain(value.description, value),
       required: schema.required?.includes(key) === true,
     }));
     const [required, optional] = [true, false].map((is) => keys.filter((key) => key.required === is));
@@ -171,6 +216,7 @@ export class PythonTypes {
       this.#define(`_${name}`, toClass(`_${name}`, required!, [], undefined));
       this.#define(name, toClass(name, optional!, [`_${name}`, 'total=False'], doc));
     }
+    return name;
   }
 
   #define(name: string, source: string): void {

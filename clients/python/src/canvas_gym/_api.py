@@ -52,7 +52,6 @@ __all__ = [
     "MetadataResponse",
     "MoveShape",
     "Observation",
-    "ObservationCanvasSize",
     "OpenApiResponse",
     "Operation",
     "ParseInfo",
@@ -122,12 +121,14 @@ Level = Literal[1, 2, 3, 4, 5]
 
 
 class _ExpectedNode(TypedDict):
+    # At most 200 characters
     id: str
+    # At most 500 characters
     label: str
 
 
 class ExpectedNode(_ExpectedNode, total=False):
-    # Other labels that count as equal
+    # Other labels that count as equal; at most 20 items, each at most 500 characters
     aliases: List[str]
     # Only where the task asks for one
     shape: Literal["rectangle", "ellipse", "diamond", "text"]
@@ -136,28 +137,32 @@ class ExpectedNode(_ExpectedNode, total=False):
 _ExpectedEdge = TypedDict(
     "_ExpectedEdge",
     {
-        # Node id
+        # Node id; at most 200 characters
         "from": str,
-        # Node id
+        # Node id; at most 200 characters
         "to": str,
     },
 )
 
 
 class ExpectedEdge(_ExpectedEdge, total=False):
+    # At most 500 characters
     label: str
     # Default true
     directed: bool
 
 
 class Expectation(TypedDict):
-    # Labels and aliases of an inline task hold at most 20000 characters together
+    # Labels and aliases of an inline task hold at most 20000 characters together; at most 200 items
     nodes: List[ExpectedNode]
+    # At most 1000 items
     edges: List[ExpectedEdge]
 
 
 class CanvasSize(TypedDict):
+    # Over 0 and at most 100000
     w: float
+    # Over 0 and at most 100000
     h: float
 
 
@@ -165,6 +170,7 @@ Direction = Literal["right", "left", "down", "up"]
 
 
 class _InlineTask(TypedDict):
+    # At most 32768 characters
     prompt: str
 
 
@@ -173,20 +179,13 @@ class InlineTask(_InlineTask, total=False):
     # Default 1200 x 800
     canvas: CanvasSize
     direction: Direction
-    # Labels of extra shapes that cost nothing
+    # Labels of extra shapes that cost nothing; at most 100 items, each at most 500 characters
     allowed_extras: List[str]
 
 
 Preset = Literal["weak", "article", "stronger", "graded"]
 
 ActionSet = Literal["core", "editor"]
-
-
-class ObservationCanvasSize(TypedDict):
-    """Drawing area, canvas pixels."""
-
-    w: float
-    h: float
 
 
 class Shape(TypedDict):
@@ -196,9 +195,9 @@ class Shape(TypedDict):
     x: float
     # Top edge, canvas pixels
     y: float
-    # Width, canvas pixels
+    # Width, canvas pixels; over 0
     w: float
-    # Height, canvas pixels
+    # Height, canvas pixels; over 0
     h: float
     # Label, "" for none
     text: str
@@ -218,7 +217,9 @@ Arrow = TypedDict(
 
 
 class Canvas(TypedDict):
+    # At most 1000 items
     shapes: List[Shape]
+    # At most 1000 items
     arrows: List[Arrow]
 
 
@@ -230,7 +231,7 @@ class _ActionError(TypedDict):
 
 
 class ActionError(_ActionError, total=False):
-    # Position in the list of actions
+    # Position in the list of actions; at least 0
     index: int
 
 
@@ -251,17 +252,20 @@ class Observation(TypedDict):
     prompt: str
     # null for an inline task
     task_id: Optional[str]
-    # Turns taken so far
+    # Turns taken so far; at least 0
     turn: int
+    # At least 1
     max_turns: int
     # Drawing area, canvas pixels
-    canvas_size: ObservationCanvasSize
+    canvas_size: CanvasSize
     canvas: Canvas
     # Ids of the selected shapes
     selected: List[str]
     # Faults of the last action
     errors: List[ActionError]
+    # At least 0
     applied: int
+    # At least 0
     rejected: int
     lints: List[Lint]
     # Components of the canvas so far; empty before the first turn
@@ -287,7 +291,7 @@ class PresetRef(TypedDict):
 class ParseInfo(TypedDict):
     # How the JSON was found in the text
     outcome: Literal["strict", "extracted", "repaired", "none"]
-    # Complete JSON objects in the text; the last with actions counts
+    # Complete JSON objects in the text; the last with actions counts; at least 0
     candidates: int
     # The text ends inside the JSON, or finish_reason was length
     truncated: bool
@@ -302,7 +306,7 @@ class Reason(TypedDict):
     code: str
     # What to change
     message: str
-    # Reward lost to it, estimated with everything else kept
+    # Reward lost to it, estimated with everything else kept; 0 to 1
     lost: float
 
 
@@ -404,6 +408,7 @@ Action = Union[CreateShape, Connect, MoveShape, ResizeShape, SetText, DeleteShap
 
 
 class RejectedAction(TypedDict):
+    # At least 0
     index: int
     # As the model sent it
     action: Dict[str, Any]
@@ -439,13 +444,16 @@ class _State(TypedDict):
     reward_version: int
     reward: Preset
     action_set: ActionSet
+    # At least 1
     max_turns: int
+    # At least 0
     turn: int
     canvas: Canvas
+    # At most 1000 items
     selected: List[str]
-    # R after the last turn, less what its faults cost; the next reward is measured against it
+    # R after the last turn, less what its faults cost; the next reward is measured against it; 0 to 1
     value: float
-    # R less 0.01 for each of at most 1000 turns
+    # R less 0.01 for each of at most 1000 turns; -11 to 1
     total_reward: float
 
 
@@ -487,21 +495,22 @@ class StepResponse(TypedDict):
 
 
 class RewardResponse(TypedDict):
+    # 0 to 1
     reward: float
     preset: PresetRef
     components: Components
     reasons: List[Reason]
     errors: List[ActionError]
-    # Actions that changed the canvas
+    # Actions that changed the canvas; at least 0
     applied: int
-    # Actions that were refused
+    # Actions that were refused; at least 0
     rejected: int
     expectation: Literal["task", "none"]
     parse: ParseInfo
 
 
 class ScoreResponse(TypedDict):
-    # null where the server failed: drop the item or retry
+    # null where the server failed: drop the item or retry; each 0 to 1
     rewards: List[Optional[float]]
     preset: PresetRef
     components: List[Components]
@@ -531,7 +540,7 @@ class PublicTask(_PublicTask, total=False):
 
 class TasksResponse(TypedDict):
     tasks: List[PublicTask]
-    # How many there are without limit and offset
+    # How many there are without limit and offset; at least 0
     total: int
     limit: int
     offset: int
@@ -863,13 +872,24 @@ class Api:
         action.
 
         Args:
-            task_id: A task of the suite, e.g. train.pipeline.1.42.
-            index: Position in split, family and level.
-            prompt: A free prompt, without an expected answer.
-            reward: Reward preset, default graded.
-            action_set: Default core.
-            max_turns: Default 1.
-            episode_id: Handed back in state and info; means nothing to the server.
+            seed: Draws the task: an integer up to 2^53 - 1, or a string of digits up to 2^64 - 1 (no leading zeros).
+            task_id: A task of the suite, e.g. train.pipeline.1.42; at most 200 characters.
+            split: Split of the suite; one of train, val, test_iid, test_vocab, test_template, test_family, test_level,
+                test_real, test_adversarial.
+            family: Family of tasks; one of architecture, flowchart, pipeline, org_tree, state_machine, er, network,
+                cycle, timeline, comparison.
+            level: Difficulty; one of 1, 2, 3, 4, 5.
+            index: Position in split, family and level; at least 0.
+            task: A task that is not of the suite, and what it expects.
+            prompt: A free prompt, without an expected answer; at most 32768 characters.
+            reward: Reward preset, default graded; one of weak, article, stronger, graded.
+            action_set: Which actions there are, default core; one of core, editor.
+            max_turns: Turns of the episode, default 1; 1 to 1000.
+            episode_id: Handed back in state and info; means nothing to the server; at most 255 characters.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "seed": seed,
@@ -911,12 +931,20 @@ class Api:
             action: Model output: a text, {actions: [...]}, a list of actions, or an assistant message of a chat
                 completion, whose tool calls count, else its text. Any other value is graded as bad output, never
                 refused.
-            task_id: A task of the suite, e.g. train.pipeline.1.42.
-            prompt: A free prompt, without an expected answer.
-            reward: Reward preset, default graded.
-            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut.
-            request_id: Accepted for OpenEnv clients and ignored: equal requests get equal answers.
-            timeout_s: Accepted for OpenEnv clients and ignored: a step takes milliseconds.
+            task_id: A task of the suite, e.g. train.pipeline.1.42; at most 200 characters.
+            task: A task that is not of the suite, and what it expects.
+            prompt: A free prompt, without an expected answer; at most 32768 characters.
+            reward: Reward preset, default graded; one of weak, article, stronger, graded.
+            action_set: Which actions there are, default core; one of core, editor.
+            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut; at
+                most 40 characters.
+            request_id: Accepted for OpenEnv clients and ignored: equal requests get equal answers; at most 255
+                characters.
+            timeout_s: Accepted for OpenEnv clients and ignored: a step takes milliseconds; over 0.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "state": state,
@@ -949,10 +977,17 @@ class Api:
 
         Args:
             prompt: The task in words: a text, or chat messages (the last of the user counts).
-            task_id: A task of the suite, e.g. train.pipeline.1.42.
+            task_id: A task of the suite, e.g. train.pipeline.1.42; at most 200 characters.
+            task: A task that is not of the suite, and what it expects.
             completion: Model output: a text, chat messages (the last of the assistant counts), or {actions: [...]}.
-            reward: Reward preset, default graded.
-            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut.
+            reward: Reward preset, default graded; one of weak, article, stronger, graded.
+            action_set: Which actions there are, default core; one of core, editor.
+            finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut; at
+                most 40 characters.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "prompt": prompt,
@@ -980,9 +1015,18 @@ class Api:
         prompt. An empty batch gives empty lists.
 
         Args:
+            prompts: The task of each completion in words: a text, or chat messages (the last of the user counts); at
+                most 4096 items.
+            completions: Model outputs, each a text, chat messages (the last of the assistant counts), or {actions:
+                [...]}; at most 4096 items.
             context: Columns as long as completions; where an item is null its prompt is used. Other columns a trainer
                 sends along are ignored.
-            reward: Reward preset, default graded.
+            reward: Reward preset, default graded; one of weak, article, stronger, graded.
+            action_set: Which actions there are, default core; one of core, editor.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "prompts": prompts,
@@ -1008,13 +1052,19 @@ class Api:
         Give one of `state`, `canvas`, `actions`, `completion`.
 
         Args:
-            actions: Drawn on an empty canvas; faulty ones are left out.
+            state: Its canvas is drawn.
+            canvas: Shapes and arrows to draw.
+            actions: Drawn on an empty canvas; faulty ones are left out; at most 1000 items.
             completion: Model output: a text, chat messages (the last of the assistant counts), or {actions: [...]}.
-            format: Default svg.
+            format: What the drawing is answered as, default svg; one of svg, png, tldraw, excalidraw, mermaid.
             canvas_size: Drawing area, default 1200 x 800, or that of the task in state.
 
         Returns:
             image/svg+xml, image/png, application/json, text/plain.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "state": state,
@@ -1038,8 +1088,17 @@ class Api:
         """List tasks of the suite.
 
         Args:
-            limit: Default 50.
-            offset: Default 0.
+            split: Split of the suite; one of train, val, test_iid, test_vocab, test_template, test_family, test_level,
+                test_real, test_adversarial.
+            family: Family of tasks; one of architecture, flowchart, pipeline, org_tree, state_machine, er, network,
+                cycle, timeline, comparison.
+            level: Difficulty; one of 1, 2, 3, 4, 5.
+            limit: Most tasks to answer, default 50; 1 to 1000.
+            offset: How many tasks to pass over first, default 0; at least 0.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "split": split,
@@ -1058,7 +1117,11 @@ class Api:
         """One task of the suite, without its expected answer.
 
         Args:
-            task_id: A task of the suite, e.g. train.pipeline.1.42.
+            task_id: A task of the suite, e.g. train.pipeline.1.42; at most 200 characters.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
         """
         fields: Dict[str, Any] = {
             "task_id": task_id,
@@ -1066,33 +1129,73 @@ class Api:
         return cast("PublicTask", self._call(OPERATIONS["task"], fields))
 
     def tools(self) -> ToolsResponse:
-        """The actions as tools, for agents that call functions."""
+        """The actions as tools, for agents that call functions.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("ToolsResponse", self._call(OPERATIONS["tools"], {}))
 
     def schema(self) -> SchemaResponse:
-        """JSON Schemas of action, observation and state."""
+        """JSON Schemas of action, observation and state.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("SchemaResponse", self._call(OPERATIONS["schema"], {}))
 
     def metadata(self) -> MetadataResponse:
-        """Name, version and reward presets."""
+        """Name, version and reward presets.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("MetadataResponse", self._call(OPERATIONS["metadata"], {}))
 
     def health(self) -> HealthResponse:
-        """Whether the server takes requests."""
+        """Whether the server takes requests.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("HealthResponse", self._call(OPERATIONS["health"], {}))
 
     def openapi(self) -> OpenApiResponse:
-        """This API as an OpenAPI 3.1 document."""
+        """This API as an OpenAPI 3.1 document.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("OpenApiResponse", self._call(OPERATIONS["openapi"], {}))
 
     def docs(self) -> str:
-        """This API as a page to read and try; works offline."""
+        """This API as a page to read and try; works offline.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("str", self._call(OPERATIONS["docs"], {}))
 
     def metrics(self) -> str:
-        """Counters in the Prometheus text format, of this process."""
+        """Counters in the Prometheus text format, of this process.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("str", self._call(OPERATIONS["metrics"], {}))
 
     def root(self) -> RootResponse:
-        """A page for a browser, the list of routes for everything else."""
+        """A page for a browser, the list of routes for everything else.
+
+        Raises:
+            ResponseError: The server refuses (4xx) or failed (5xx).
+            ConnectionFailed: No answer came, also after the repeats.
+        """
         return cast("RootResponse", self._call(OPERATIONS["root"], {}))
