@@ -26,7 +26,7 @@ SOURCES = ROOT / "src"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 KNOWN = {
     *("name", "version", "description", "readme", "license", "requires-python", "keywords", "classifiers"),
-    *("dependencies", "optional-dependencies", "entry-points", "urls"),
+    *("dependencies", "optional-dependencies"),
 }
 
 Settings = Optional[Mapping[str, Any]]
@@ -106,7 +106,6 @@ def _metadata(project: Mapping[str, Any]) -> bytes:
         f"License-Expression: {project['license']}",
         f"Keywords: {','.join(project.get('keywords', []))}",
         *(f"Classifier: {classifier}" for classifier in project.get("classifiers", [])),
-        *(f"Project-URL: {label}, {url}" for label, url in project.get("urls", {}).items()),
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {requirement}" for requirement in project.get("dependencies", [])),
         *(line for extra, requirements in extras.items() for line in _extra(extra, requirements)),
@@ -118,23 +117,13 @@ def _metadata(project: Mapping[str, Any]) -> bytes:
 
 
 def _extra(extra: str, requirements: Iterable[str]) -> List[str]:
-    """Lines of an extra; its condition joins one that the requirement has already."""
-    lines = [f"Provides-Extra: {extra}"]
-    for requirement in requirements:
-        what, _, marker = requirement.partition(";")
-        condition = f"({marker.strip()}) and extra == '{extra}'" if marker else f"extra == '{extra}'"
-        lines.append(f"Requires-Dist: {what.strip()} ; {condition}")
-    return lines
-
-
-def _entry_points(project: Mapping[str, Any]) -> bytes:
-    groups: Mapping[str, Mapping[str, str]] = project.get("entry-points", {})
-    lines = [
-        line
-        for group, entries in groups.items()
-        for line in [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items()), ""]
+    marked = [requirement for requirement in requirements if ";" in requirement]
+    if marked:
+        raise ValueError(f"pyproject.toml: build_backend.py takes no conditions in extras, as in {marked[0]!r}")
+    return [
+        f"Provides-Extra: {extra}",
+        *(f"Requires-Dist: {requirement} ; extra == '{extra}'" for requirement in requirements),
     ]
-    return "\n".join(lines).encode()
 
 
 def _dist_info() -> Tuple[str, List[File]]:
@@ -144,7 +133,6 @@ def _dist_info() -> Tuple[str, List[File]]:
     return folder, [
         (f"{folder}/METADATA", _metadata(project)),
         (f"{folder}/WHEEL", wheel.encode()),
-        (f"{folder}/entry_points.txt", _entry_points(project)),
     ]
 
 

@@ -57,4 +57,5 @@ def test_it_needs_nothing_and_offers_extras() -> None:
     assert required and all("extra ==" in requirement for requirement in required)
     extras = set(metadata.get_all("Provides-Extra") or [])
     assert extras == {"gymnasium", "datasets", "trl", "verifiers", "verl", "openrlhf", "skyrl", "ray"}
+    assert importlib.metadata.distribution("canvas-gym").read_text("entry_points.txt") is None
     assert metadata["Requires-Python"] == ">=3.9" and metadata["License-Expression"] == "MIT"
