@@ -32,6 +32,7 @@ from faulty_server import (
 from canvas_gym import CanvasGymError, Client, ConnectionFailed, ResponseError, types
 from canvas_gym.client import DEFAULT_URL, split_urls
 from canvas_gym.replicas import connect
+from canvas_gym.trl import RewardFunction
 
 URL = os.environ["CANVAS_GYM_URL"]
 CERTIFICATE = str(Path(__file__).with_name("localhost.pem"))
@@ -287,6 +288,8 @@ class Connections(unittest.TestCase):
         for client in (Client(url, retries=0), connect([url, url], retries=0)):
             with self.assertRaisesRegex(ConnectionFailed, "no answer from http://127.0.0.1:9/gym/health") as raised:
                 client.health()
+            function = repr(RewardFunction([url, url]))
+            self.assertEqual(function, "RewardFunction('http://127.0.0.1:9/gym,http://127.0.0.1:9/gym', 'graded')")
             for shown in (repr(client), str(raised.exception), repr(raised.exception.__cause__)):
                 self.assertNotIn("secret", shown)
         for fault in [

@@ -28,7 +28,7 @@ from ._exchange import Answer, Connections, StaleError, ask, read, time_left
 from ._version import __version__
 from .errors import ConnectionFailed, ResponseError, to_response_error
 
-__all__ = ["DEFAULT_URL", "Client", "split_urls"]
+__all__ = ["DEFAULT_URL", "Client", "public_url", "split_urls"]
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 URL_VARIABLE = "CANVAS_GYM_URL"
@@ -208,9 +208,18 @@ def assert_patience(timeout: float, connect_timeout: float, retries: int) -> Non
         raise ValueError(f"retries must be at least 0, and is {retries}")
 
 
+def public_url(url: str) -> str:
+    """Leave out the user and the password of an address.
+
+    >>> public_url("http://ann:secret@a:8000")
+    'http://a:8000'
+    """
+    return re.sub(r"^(\w+://)?.*@", r"\1", url)
+
+
 def _parse(url: str) -> SplitResult:
     """Take an address apart; what is wrong is said without the password."""
-    shown = re.sub(r"^(\w+://)?.*@", r"\1", url)
+    shown = public_url(url)
     if "," in url:
         raise ValueError(f"url must be one address, and is {shown!r}; canvas_gym.connect() takes several")
     parts = urlsplit(url)

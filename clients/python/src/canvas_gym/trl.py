@@ -21,6 +21,7 @@ from ._batches import MAX_BYTES, MAX_ITEMS, assert_scores, cut
 from ._checks import assert_columns, assert_preset
 from ._episode import TextEpisode, last_text, task_columns, task_of
 from ._remote import shared_client
+from .client import public_url, split_urls
 from .errors import CanvasGymError
 from .replicas import is_outage
 
@@ -82,7 +83,8 @@ class RewardFunction:
             shared_client(url, timeout=timeout, retries=retries)  # says what is wrong with an address
 
     def __repr__(self) -> str:
-        return f"RewardFunction({self.url!r}, {self.preset!r})"
+        urls = None if self.url is None else ",".join(map(public_url, split_urls(self.url)))
+        return f"RewardFunction({urls!r}, {self.preset!r})"
 
     def __call__(
         self,
