@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'runs/', 'node_modules/', 'test/data/'] },
+  { ignores: ['dist/', 'runs/', 'node_modules/', 'coverage/', '.cache/', '.venv/', 'test/data/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
