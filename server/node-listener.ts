@@ -66,9 +66,20 @@ function send(response: ServerResponse, { status, headers, body }: Reply): void 
   response.end(body);
 }
 
+/** A request whose body is there. */
+interface Exchanged {
+  answer: () => Reply | Promise<Reply>;
+  end: (reply: Reply) => void;
+}
+
 export function createNodeListener(dispatcher: Dispatcher, fallback: RequestListener): RequestListener {
-  const atEndOfTurn = createBatch<() => void>((runs) => {
-    for (const run of runs) run();
+  const atEndOfTurn = createBatch<Exchanged>((exchanged) => {
+    const replies = exchanged.map(({ answer }) => answer());
+    for (const [i, { end }] of exchanged.entries()) {
+      const reply = replies[i]!;
+      if (reply instanceof Promise) void reply.then(end);
+      else end(reply);
+    }
   });
   return (request, response) => {
     const id = request.method === 'POST' ? POST_ROUTES.get(request.url ?? '') : undefined;
@@ -81,14 +92,13 @@ export function createNodeListener(dispatcher: Dispatcher, fallback: RequestList
       fallback(request, response);
       return;
     }
-    const headers = { get: (name: string): string | null => request.headersDistinct[name]?.join(', ') ?? null };
-    const answer = async (body: Uint8Array): Promise<void> => {
-      const reply = await dispatcher.dispatch(id, { body, headers });
+    const headers = { get: (name: string): string | null => request.headers[name]?.toString() ?? null };
+    const end = (reply: Reply): void => {
       release();
       send(response, reply);
     };
     collect(request, (body) => {
-      atEndOfTurn(() => void answer(body));
+      atEndOfTurn({ answer: () => dispatcher.dispatch(id, { body, headers }), end });
     });
   };
 }
