@@ -17,6 +17,8 @@ import type { ServerSettings } from './settings.ts';
 /** Longer than the 60 s of common load balancers and Python clients, which reuse a connection until then. */
 const KEEP_ALIVE_MS = 75_000;
 const BACKLOG = 4096;
+/** How long a client that sent no HTTP request may take to read why. */
+const LINGER_MS = 1000;
 
 export interface RunningServer {
   url: string;
@@ -53,6 +55,11 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // A client that keeps its half open would keep what is held of its body too.
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => {
+    clearTimeout(cut);
+  });
 }
 
 /** What the adapter refuses before there is a request for the app, i.e. a host or a path that makes no URL. */

@@ -103,7 +103,7 @@ export async function reinforce(
     state.optimizer_step = step + 1;
     state.env_steps += trajectories.reduce((sum, { turns }) => sum + turns.length, 0);
     state.moving_means = nextMovingMeans(state.moving_means, returns_ET);
-    state.skipped_in_a_row = update.skipped > 0 ? state.skipped_in_a_row + update.skipped : 0;
+    state.skipped_in_a_row = update.skipped ? state.skipped_in_a_row + 1 : 0;
     const metrics = {
       ...rolloutMetrics(trajectories, options.group_size),
       ...update.metrics,

@@ -39,8 +39,8 @@ interface Row {
 }
 
 export interface UpdateResult {
-  /** Updates left out since a gradient was not finite. */
-  skipped: number;
+  /** Whether the batch moved nothing, since a gradient was not finite. */
+  skipped: boolean;
   metrics: Record<string, number>;
 }
 
@@ -59,16 +59,17 @@ export async function updatePolicy(
   rate: number,
 ): Promise<UpdateResult> {
   const rows = toRows(trajectories, advantages_ET, reference_logprobs, options);
-  if (rows.length === 0) return { skipped: 0, metrics: {} }; // no group had a signal, no leash pulls
+  if (rows.length === 0) return { skipped: false, metrics: {} }; // no group had a signal, no leash pulls
   const batch = toBatch(rows);
   const objective = createObjective(options);
   const updates: { result: LossResult; step: StepResult }[] = [];
   for (let i = 0; i < options.updates_per_batch; i++) {
     const result = await lossAndGradients(model, batch, objective, { temperature: options.temperature });
     updates.push({ result, step: await optimizer.apply(result.gradients, rate) });
+    if (updates.at(-1)!.step.skipped) break; // the next one would meet the same weights and gradients
   }
   return {
-    skipped: updates.filter(({ step }) => step.skipped).length,
+    skipped: updates[0]!.step.skipped,
     metrics: updateMetrics(updates, rows, options, rate),
   };
 }
@@ -143,7 +144,7 @@ function updateMetrics(
       'policy/ratio': mean(logRatios(last.result, rows).map(Math.exp)),
       'policy/clip_share': mean(clipped),
     }),
-    'optim/grad_norm': mean(updates.map(({ step }) => step.grad_norm)),
+    'optim/grad_norm': first.step.grad_norm,
     'optim/lr_factor': rate,
   });
 }

@@ -170,6 +170,19 @@ test('an address this machine does not have is told', async () => {
   await expect(startServer({ port: 0, host: '192.0.2.1' })).rejects.toThrow('192.0.2.1 is no address of this machine');
 });
 
+test('a client that keeps its half of a refused connection open is cut off, so that nothing is held for it', async () => {
+  const server = await startServer({ port: 0, request_timeout: 1 });
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined).resume();
+  socket.write(request('{', { length: 30_000 }));
+  await once(socket, 'end'); // the server has said 408
+  const closed = new Promise((resolve) => socket.once('close', resolve)); // after an error of writing
+  const bytes = setInterval(() => socket.write(' '), 50); // shows that nobody is there any more
+  await closed;
+  clearInterval(bytes);
+  await server.close();
+});
+
 test('closing lets a running request end, and cuts what never comes in (G06)', async () => {
   const server = await startServer({ port: 0, shutdown_timeout: 0.5, request_timeout: 60 });
   const [idle, halfSent] = [await open(server.port), await open(server.port)];

@@ -79,6 +79,7 @@ describe('parts of an answer', () => {
 });
 
 describe('an answer that has to wait', () => {
+  const HEAD: Event = ['task_id', 't'];
   const EVENTS: Event[] = [['end', '1']];
   const after = async (ms: number, error?: Error): Promise<Event[]> => {
     await sleep(ms);
@@ -89,22 +90,24 @@ describe('an answer that has to wait', () => {
   const textOf = (body: unknown): Promise<string> => new Response(body as ReadableStream<Uint8Array>).text();
 
   test('is one piece where it is there in time', async () => {
-    expect((await toLateEvents(after(0), 5000, never)).body).toBe('event: end\ndata: 1\n\n');
+    expect((await toLateEvents(HEAD, after(0), 5000, never)).body).toBe(
+      'event: task_id\ndata: t\n\nevent: end\ndata: 1\n\n',
+    );
   });
 
   test('comes after comments where it is not', async () => {
-    const { body } = await toLateEvents(after(130), 25, never);
+    const { body } = await toLateEvents(HEAD, after(130), 25, never);
     const text = await textOf(body);
     expect(text.split(': ping\n\n').length).toBeGreaterThan(2);
-    expect(text.replaceAll(': ping\n\n', '')).toBe('event: end\ndata: 1\n\n');
+    expect(text.replaceAll(': ping\n\n', '')).toBe('event: task_id\ndata: t\n\nevent: end\ndata: 1\n\n');
   });
 
   test('that fails in time is a refusal; later it is an event, and the fault is reported', async () => {
-    await expect(toLateEvents(after(0, new Error('early')), 5000, never)).rejects.toThrow('early');
+    await expect(toLateEvents(HEAD, after(0, new Error('early')), 5000, never)).rejects.toThrow('early');
     const told: unknown[] = [];
-    const { body } = await toLateEvents(after(60, new Error('late')), 20, (error) => told.push(error));
+    const { body } = await toLateEvents(HEAD, after(60, new Error('late')), 20, (error) => told.push(error));
     const text = await textOf(body);
-    expect(text).toMatch(/^(: ping\n\n)+event: error\ndata: the server failed/);
+    expect(text).toMatch(/^event: task_id\ndata: t\n\n(: ping\n\n)+event: error\ndata: the server failed/);
     expect(text).not.toContain('late');
     expect(told.map(String)).toEqual(['Error: late']);
   });
@@ -132,13 +135,16 @@ describe('an answer that has to wait', () => {
     waits = 100;
     const answer = await post('/call', call);
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
-    expect(await answer.text()).toMatch(/^(: ping\n\n)+event: task_id\ndata: s\.1\n\nevent: end\ndata: {"ok":true,/);
+    const said = await answer.text();
+    expect(said).toMatch(/^event: task_id\ndata: s\.[-\w]+\n\n(: ping\n\n)+event: end\ndata: {"ok":true,/);
+    const id = /data: (\S+)/.exec(said)![1];
     const leave = new AbortController();
     const left = post('/call', call, leave.signal).then((response) => response.text());
     await sleep(120);
     leave.abort();
     await expect(left).rejects.toThrow();
-    expect(await (await post('/call', { ...call, task_id: 's.1' })).text()).toContain('data: s.1\n');
+    const again = await (await post('/call', { ...call, task_id: id })).text();
+    expect(again.replaceAll(': ping\n\n', '')).toBe(said.replaceAll(': ping\n\n', ''));
     server.closeAllConnections();
     server.close();
   });

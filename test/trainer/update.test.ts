@@ -62,7 +62,7 @@ test.each(['reinforce', 'importance', 'ppo_clip'] as const)(
     const { gains, metrics, skipped } = await update({ policy_loss });
     expect(gains[0]).toBeGreaterThan(0.01);
     expect(gains[1]).toBeLessThan(-0.01);
-    expect(skipped).toBe(0);
+    expect(skipped).toBe(false);
     expect(metrics['policy/logprob_gap']).toBeLessThan(1e-4);
   },
 );

@@ -22,15 +22,13 @@ export interface OrsSession {
   id: string;
   start: Pick<ResetResponse['observation'], 'prompt' | 'canvas_size'>;
   state: State;
-  /** Calls made so far. */
-  calls: number;
   /** Newest first. */
   answers: readonly KeptAnswer[];
 }
 
 export function startSession(id: string, { observation, state }: ResetResponse): OrsSession {
   const { prompt, canvas_size } = observation;
-  return { id, start: { prompt, canvas_size }, state, calls: 0, answers: [] };
+  return { id, start: { prompt, canvas_size }, state, answers: [] };
 }
 
 type Reason = 'not_found' | 'input_validation' | 'episode_finished';
@@ -55,7 +53,6 @@ function play(state: State, { name, input }: CallBody, environment: Environment)
 
 /** The answer of a call; none for an id that no call has here, or that was given too many calls ago. */
 export interface Answered {
-  task_id: string;
   json?: string | undefined;
   /** Whether this very call ended the episode. */
   is_last?: boolean;
@@ -63,24 +60,23 @@ export interface Answered {
 
 /**
  * Makes a call, or, where it brings the id of one that was made, repeats its answer.
+ * @param task_id The id of the call, where it brings none.
  * @throws what the environment throws.
  */
 export function answerCall(
   session: OrsSession,
   body: CallBody,
+  task_id: string,
   environment: Environment,
 ): { value: OrsSession; result: Answered } {
   if (body.task_id != null) {
-    const { task_id } = body;
-    const known = session.answers.find((answer) => answer.task_id === task_id);
-    return { value: session, result: { task_id, json: known?.json } };
+    const known = session.answers.find((answer) => answer.task_id === body.task_id);
+    return { value: session, result: { json: known?.json } };
   }
-  const calls = session.calls + 1;
-  const task_id = `${session.id}.${calls}`;
   const made = play(session.state, body, environment);
   const isRefused = typeof made === 'string';
   const json = isRefused ? made : toOutput(made);
   const state = isRefused ? session.state : made.state;
-  const value = { ...session, state, calls, answers: [{ task_id, json }, ...session.answers.slice(0, MAX_KEPT - 1)] };
-  return { value, result: { task_id, json, is_last: !isRefused && made.finished } };
+  const value = { ...session, state, answers: [{ task_id, json }, ...session.answers.slice(0, MAX_KEPT - 1)] };
+  return { value, result: { json, is_last: !isRefused && made.finished } };
 }

@@ -3,6 +3,7 @@
  * wait, for a busy process that keeps the session, comments tell the client that it is still coming.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../errors.ts';
 import { Raw } from '../../raw.ts';
 
 /** Longest data of one event, characters; ORS clients hold no longer lines. */
@@ -22,25 +23,35 @@ export function toEvents(events: readonly Event[]): Raw {
 }
 
 /**
- * An answer of events that may take long: in one piece where they are there within `pingMs`, else as a stream with a comment
- * after every `pingMs` of silence.
- * @throws what `events` rejects with before the first comment; after that it is reported, and told in an event `error`.
+ * An answer of events that may take long: in one piece where they are there within `pingMs`, else as a stream of `head` at once
+ * and then a comment after every `pingMs` of silence.
+ * @param head The event before them.
+ * @throws what `events` rejects with where it does so in time; after that it is told in an event `error`.
  */
 export async function toLateEvents(
+  head: Event,
   events: Promise<readonly Event[]>,
   pingMs: number,
   report: (error: unknown) => void,
 ): Promise<Raw> {
   const late = new AbortController();
   const isLate = sleep(pingMs, true, { signal: late.signal }).catch(() => false);
-  const first = await Promise.race([events.then((list) => toEvents(list)), isLate]).finally(() => {
+  const first = await Promise.race([events.then((list) => toEvents([head, ...list])), isLate]).finally(() => {
     late.abort();
   });
-  return first instanceof Raw ? first : toRaw(toStream(events, pingMs, report));
+  return first instanceof Raw ? first : toRaw(toStream(head, events, pingMs, report));
+}
+
+/** What is told of a fault: a refusal in its own words; anything else is reported. */
+function toError(error: unknown, report: (error: unknown) => void): Event {
+  if (error instanceof ApiError) return ['error', error.message.replaceAll('\n', ' ')];
+  report(error);
+  return ['error', 'the server failed on this call; nothing changed'];
 }
 
 /** Goes on without the client where it leaves: the answer is kept for when it comes back. */
 function toStream(
+  head: Event,
   events: Promise<readonly Event[]>,
   pingMs: number,
   report: (error: unknown) => void,
@@ -52,17 +63,13 @@ function toStream(
       const send = (text: string): void => {
         if (!isGone) controller.enqueue(encoder.encode(text));
       };
-      const ping = (): void => {
+      send(toText([head]));
+      const pings = setInterval(() => {
         send(': ping\n\n');
-      };
-      ping();
-      const pings = setInterval(ping, pingMs);
-      const last = await events.then(toText, (error: unknown) => {
-        report(error);
-        return toText([['error', 'the server failed on this call; nothing changed, and it may be repeated']]);
-      });
+      }, pingMs);
+      const last = await events.catch((error: unknown) => [toError(error, report)]);
       clearInterval(pings);
-      send(last);
+      send(toText(last));
       if (!isGone) controller.close();
     },
     cancel() {

@@ -9,7 +9,7 @@ import type { Call, Context, Handlers } from '../../context.ts';
 import type { Raw } from '../../raw.ts';
 import { answerCall, type Answered } from './call.ts';
 import { toMessages, toPrompt } from './prompt.ts';
-import { assertEnvironment, createOrsSessions } from './sessions.ts';
+import { assertEnvironment, createOrsSessions, sessionId } from './sessions.ts';
 import { createOrsTasks } from './tasks.ts';
 import { toChunks, toEvents, toLateEvents, type Event } from './events.ts';
 import { listTools } from '../tools/list.ts';
@@ -34,9 +34,9 @@ function underName<R, A>(handle: (request: R, call: Call) => A) {
   };
 }
 
-/** The events of a call's answer. */
-function toAnswer({ task_id, json }: Answered): Event[] {
-  return [['task_id', task_id], ...(json === undefined ? [UNKNOWN_CALL] : toChunks(json))];
+/** The events of a call's answer, behind that of its id. */
+function toAnswer({ json }: Answered): Event[] {
+  return json === undefined ? [UNKNOWN_CALL] : toChunks(json);
 }
 
 export function orsHandlers(context: Context): Pick<Handlers, OrsRouteId> {
@@ -61,16 +61,20 @@ export function orsHandlers(context: Context): Pick<Handlers, OrsRouteId> {
   };
   const prompt = async (_: unknown, call: Call) => toPrompt((await sessions.of(call)).start);
   const messages = async (_: unknown, call: Call) => toMessages((await sessions.of(call)).start);
-  const makeCall = async ({ body }: Body<'ors_call'>, call: Call): Promise<Event[]> => {
+  const makeCall = async ({ body }: Body<'ors_call'>, call: Call, taskId: string): Promise<Event[]> => {
     const { answer, preset } = await sessions.update(call, (session) => {
-      const { value, result } = answerCall(session, body, context.environment);
+      const { value, result } = answerCall(session, body, taskId, context.environment);
       return { value, result: { answer: result, preset: session.state.reward } };
     });
     if (answer.is_last === true) context.metrics.countCompletions(preset, 1);
     return toAnswer(answer);
   };
-  const callTool = (request: Body<'ors_call'>, call: Call): Promise<Raw> =>
-    toLateEvents(makeCall(request, call), context.ors.ping_ms, context.report);
+  /** The id comes first, so that a client whose connection breaks can ask for this very call. */
+  const callTool = (request: Body<'ors_call'>, call: Call): Promise<Raw> => {
+    const taskId = request.body.task_id ?? `${sessionId(call)}.${randomUUID()}`;
+    const answer = makeCall(request, call, taskId);
+    return toLateEvents(['task_id', taskId], answer, context.ors.ping_ms, context.report);
+  };
   const end = async (_: unknown, call: Call) => ({ sid: await sessions.end(call) });
 
   return {

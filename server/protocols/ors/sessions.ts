@@ -42,7 +42,8 @@ export interface OrsSessions {
 
 const PLACE = ['header', 'X-Session-ID'];
 
-function sessionId({ headers }: Call): string {
+/** The session that a request names. @throws ApiError missing_header. */
+export function sessionId({ headers }: Call): string {
   const id = headers.get('x-session-id')?.trim();
   if (SessionId.safeParse(id).success) return id!;
   throw new ApiError('missing_header', 'send the header X-Session-ID: 1 to 200 visible ASCII characters', {
