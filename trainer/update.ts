@@ -132,7 +132,7 @@ function updateMetrics(
     Number(isClipped(logprob - completion.sampled_logprobs[t]!, advantage, options)),
   );
   return onlyFinite({
-    'loss/policy': first.result.loss - klLoss,
+    'loss/policy': first.result.loss - klLoss, // with the entropy bonus, where there is one
     'loss/kl': klLoss,
     'policy/entropy': mean(first.result.entropies.flat()),
     'policy/kl_k1': mean(k1),

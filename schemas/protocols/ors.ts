@@ -149,7 +149,7 @@ const CALL = {
   summary: 'Call a tool',
   headers: SessionHeaders,
   description:
-    'Events: task_id, then chunk (none or more) and end, whose data joined are one JSON text: {"ok": true, "output": {blocks, metadata, reward, finished}} or {"ok": false, "error", "reason"}. A call that is sent again with its task_id has the same answer, and runs nothing; the last 16 answers are kept. An event error says that no call has this task_id. Where the server fails, the answer is 503: no reward was given, and nothing changed.',
+    'Events: task_id, then chunk (none or more) and end, whose data joined are one JSON text: {"ok": true, "output": {blocks, metadata, reward, finished}} or {"ok": false, "error", "reason"}. A call that is sent again with its task_id has the same answer, and runs nothing; the last 16 answers are kept. An event error says that no call has this task_id. Where the server fails, the answer is 503: no reward was given, and nothing changed. An answer that has to wait begins with its task_id and comments; a fault is an event error then.',
   body: CallBody,
   answer: EVENTS,
 } as const;

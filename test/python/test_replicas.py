@@ -96,6 +96,13 @@ class SeveralServers(unittest.TestCase):
                 client.health()
             self.assertEqual((len(a.requests), len(b.requests)), (1, 10))
 
+    def test_of_those_that_rest_the_longest_rest_is_asked_last(self) -> None:
+        client = Replicas([f"http://127.0.0.1:{port}" for port in (1, 2, 3)])
+        client._rest(0, 600)
+        client._rest(1, 1)
+        for _ in range(3):
+            self.assertEqual(client._in_turn(), [2, 1, 0])
+
     @unittest.skipUnless(hasattr(os, "fork"), "this system cannot fork")
     def test_forked_processes_begin_at_different_servers(self) -> None:
         client = Replicas([f"http://127.0.0.1:{port}" for port in range(1, 1001)])

@@ -110,12 +110,12 @@ class Replicas(Api):
         self._rests_until[i] = time.monotonic() + seconds
 
     def _in_turn(self) -> List[int]:
-        """Give the order in which the servers are asked: in turn, those that rest last."""
+        """Give the order in which the servers are asked: in turn, those that rest last, the longest at the end."""
         if self._pid != os.getpid():
             self._begin()
         count, first, now = len(self._clients), next(self._turn), time.monotonic()
         order = [(first + i) % count for i in range(count)]
-        return sorted(order, key=lambda i: self._rests_until[i] > now)
+        return sorted(order, key=lambda i: max(0.0, self._rests_until[i] - now))
 
 
 def connect(
