@@ -13,16 +13,10 @@ import { createBackend, type Backend } from '../../trainer/backend.ts';
 import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { readDataset } from '../../trainer/dataset.ts';
 import { openRun } from '../../trainer/run.ts';
-import {
-  evaluateStage,
-  EvaluateSettings,
-  reinforceStage,
-  ReinforceSettings,
-  sftStage,
-  SftStageSettings,
-  teachStage,
-  TeachSettings,
-} from '../../trainer/stages.ts';
+import { evaluateStage, EvaluateSettings } from '../../trainer/stages/evaluate.ts';
+import { reinforceStage, ReinforceSettings } from '../../trainer/stages/reinforce.ts';
+import { sftStage, SftStageSettings } from '../../trainer/stages/sft.ts';
+import { teachStage, TeachSettings } from '../../trainer/stages/teach.ts';
 import { Interrupted, type Workspace } from '../../trainer/workspace.ts';
 
 const SEED = 3;

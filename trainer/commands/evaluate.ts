@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { CheckpointError, hasCheckpoint } from '../checkpoint.ts';
 import { toRow } from '../evaluate.ts';
-import { evaluateStage, EvaluateSettings, type Contender } from '../stages.ts';
+import { evaluateStage, EvaluateSettings, type Contender } from '../stages/evaluate.ts';
 import { toRewardTable } from '../table.ts';
 import { DEFAULT_TEACHER_OPTIONS } from '../teacher/scripted.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';

@@ -8,16 +8,10 @@ import { PRESETS } from '../../schemas/reward.ts';
 import { defineCommand } from '../../schemas/settings.ts';
 import { comparePolicies, toRow, type PolicyEvaluation } from '../evaluate.ts';
 import { writeReport } from '../report/command.ts';
-import {
-  evaluateStage,
-  EvaluateSettings,
-  reinforceStage,
-  ReinforceSettings,
-  sftStage,
-  SftStageSettings,
-  teachStage,
-  TeachSettings,
-} from '../stages.ts';
+import { evaluateStage, EvaluateSettings } from '../stages/evaluate.ts';
+import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
+import { sftStage, SftStageSettings } from '../stages/sft.ts';
+import { teachStage, TeachSettings } from '../stages/teach.ts';
 import { nextCommand, type Places } from '../shell.ts';
 import { toRewardTable } from '../table.ts';
 import {

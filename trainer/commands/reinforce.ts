@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { nextCommand } from '../shell.ts';
-import { reinforceStage, ReinforceSettings } from '../stages.ts';
+import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = ReinforceSettings.extend({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { readDataset } from '../dataset.ts';
 import { nextCommand } from '../shell.ts';
-import { sftStage, SftStageSettings } from '../stages.ts';
+import { sftStage, SftStageSettings } from '../stages/sft.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = SftStageSettings.extend({

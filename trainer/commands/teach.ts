@@ -1,7 +1,7 @@
 /** `canvas-gym teach`: the teacher's answers to training tasks, scored and filtered, as a dataset for `sft`. */
 import { defineCommand } from '../../schemas/settings.ts';
 import { nextCommand } from '../shell.ts';
-import { teachStage, TeachSettings } from '../stages.ts';
+import { teachStage, TeachSettings } from '../stages/teach.ts';
 import { announceRun, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = TeachSettings.extend(WORKSPACE_SETTINGS);

@@ -1,0 +1,159 @@
+/** The stage `reinforce`: a checkpoint is improved by its rewards. */
+import { z } from 'zod';
+import { ActionSet } from '../../schemas/action.ts';
+import { Preset } from '../../schemas/reward.ts';
+import { hash64 } from '../../schemas/seed.ts';
+import { Level } from '../../schemas/task.ts';
+import { BASELINES } from '../advantage.ts';
+import type { Backend } from '../backend.ts';
+import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import { disposeModel, type Model } from '../model/model.ts';
+import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
+import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
+import { createModelPolicy } from '../policy.ts';
+import { assertFinite, reinforce, type ReinforceState } from '../reinforce.ts';
+import type { Policy } from '../rollout.ts';
+import { createSampler } from '../sample.ts';
+import { trainingFamilies } from '../teach.ts';
+import { Interrupted, type Workspace } from '../workspace.ts';
+import { timed } from './timed.ts';
+
+const Count = z.number().int().positive();
+const Share = z.number().min(0).max(1);
+const Levels = z.array(Level).min(1);
+
+export const ReinforceSettings = z.strictObject({
+  levels: Levels.default([1]).describe('Levels of the training tasks, separated by commas'),
+  steps: Count.default(120).meta({ description: 'Updates of the policy', unit: 'steps' }),
+  tasks_per_step: Count.default(8).meta({ description: 'Tasks of a step', unit: 'tasks' }),
+  group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
+  temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
+  max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
+  reward: Preset.default('graded').describe('Reward preset to train on'),
+  action_set: ActionSet.default('core').describe('Actions the policy may use'),
+  max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
+  baseline: z.enum(BASELINES).default('leave_one_out').describe('Subtracted from the return'),
+  normalise: z.boolean().default(true).describe("Divide advantages by their group's standard deviation"),
+  policy_loss: z
+    .enum(POLICY_LOSS_NAMES)
+    .default('reinforce')
+    .describe('What a token contributes to the loss: see trainer/objective.ts'),
+  updates_per_batch: Count.default(1).meta({
+    description: 'Updates from the same episodes; over 1 wants ppo_clip',
+    unit: 'updates',
+  }),
+  clip_low: Share.default(0.2).describe('ppo_clip: how far below 1 the ratio to the acting policy counts'),
+  clip_high: z.number().min(0).default(0.2).describe('ppo_clip: how far above 1 it counts'),
+  kl_beta: z.number().min(0).default(0.01).describe('Weight in the loss of the KL to the policy it starts from'),
+  reward_kl_beta: z.number().min(0).default(0).describe('Weight of that KL taken off the reward'),
+  kl_estimator: z.enum(KL_NAMES).default('k3').describe('How the KL is estimated from a sampled token'),
+  entropy_bonus: z.number().min(0).default(0).describe("Weight of the policy's entropy in the loss"),
+  length: z
+    .enum(LENGTH_NAMES)
+    .default('fixed')
+    .describe('What tokens weigh: all alike, those of an episode together 1, or 1 / length_divisor each'),
+  length_divisor: Count.default(50).meta({
+    description: 'length fixed: what an episode counts in the divisor of the loss',
+    unit: 'tokens',
+  }),
+  mask_truncated: z.boolean().default(false).describe('Leave completions that ran into max_new_tokens out of the loss'),
+  truncation_penalty: z.number().min(0).default(0).describe('Taken off the reward of such a completion'),
+  rl_warmup_steps: z
+    .number()
+    .int()
+    .min(0)
+    .default(5)
+    .meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
+  rl_decay_share: Share.default(0.4).describe('Last share of the steps, in which the rate falls to 0'),
+  rl_muon_lr: z.number().positive().default(0.003).describe('Learning rate of the matrices (Muon)'),
+  rl_adamw_lr: z.number().positive().default(3e-4).describe('Learning rate of embedding and gains (AdamW)'),
+  rl_checkpoint_every: Count.default(10).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
+});
+export type ReinforceSettings = z.output<typeof ReinforceSettings>;
+
+const REINFORCE_START: ReinforceState = {
+  optimizer_step: 0,
+  env_steps: 0,
+  moving_means: [],
+  skipped_in_a_row: 0,
+};
+
+/**
+ * Improves the policy of a checkpoint.
+ * @returns the folder of the improved one
+ * @throws CheckpointError, Interrupted, the client's errors; Error where gradients stay non-finite
+ */
+export async function reinforceStage(
+  ws: Workspace,
+  backend: Backend,
+  from: string,
+  settings: ReinforceSettings & { seed: number },
+): Promise<string> {
+  const folder = ws.run.file('rl');
+  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
+  assertFinite(state);
+  const base = loadCheckpoint(from, backend);
+  const { tokenizer } = base;
+  const model = loaded?.model ?? loadCheckpoint(from, backend).model;
+  const optimizer = createOptimizer(model, reinforceRates(settings));
+  if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
+  ws.store.deleteAfter(ws.run.run_id, 'reinforce', state.optimizer_step);
+
+  if (state.optimizer_step < settings.steps) {
+    await timed(ws, 'reinforce', state.optimizer_step, async (mark) => {
+      ws.progress.start('reinforce', settings.steps, 'steps', state.optimizer_step);
+      const parts = {
+        ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
+        createPolicy: (step: number) => policyAt(model, tokenizer, settings, step),
+        onStep: async (now: ReinforceState, metrics: Readonly<Record<string, number>>) => {
+          ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']! });
+          const isLast = now.optimizer_step === settings.steps;
+          const isDue = isLast || now.optimizer_step % settings.rl_checkpoint_every === 0;
+          const isStopped = !isLast && ws.shouldStop();
+          if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
+          if (isDue) mark();
+          if (isStopped) throw new Interrupted(`step ${now.optimizer_step}`);
+        },
+      };
+      const families = await trainingFamilies(ws.client);
+      await reinforce(parts, state, {
+        ...settings,
+        warmup_steps: settings.rl_warmup_steps,
+        decay_share: settings.rl_decay_share,
+        families,
+        run_id: ws.run.run_id,
+      });
+      ws.progress.finish();
+    });
+  }
+  optimizer.dispose();
+  disposeModel(model);
+  disposeModel(base.model);
+  return folder;
+}
+
+function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): OptimizerSettings {
+  return { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: rl_muon_lr, adamw_lr: rl_adamw_lr };
+}
+
+/** The policy of one step: the weights of now, packed once, and a stream of random numbers of its own. */
+async function policyAt(
+  model: Model,
+  tokenizer: Parameters<typeof createModelPolicy>[1],
+  { temperature, max_new_tokens, seed }: ReinforceSettings & { seed: number },
+  step: number,
+): Promise<{ act: Policy; dispose: () => void }> {
+  const sampler = await createSampler(model);
+  const act = createModelPolicy(sampler, tokenizer, {
+    temperature,
+    max_new_tokens,
+    seed: hash64('reinforce.sample', seed, step),
+  });
+  return {
+    act,
+    dispose: () => {
+      sampler.dispose();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** The stage `sft`: the tiny model learns the data set from nothing. */
+import { z } from 'zod';
+import { createRng, hash64 } from '../../schemas/seed.ts';
+import type { Backend } from '../backend.ts';
+import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import type { Example } from '../dataset.ts';
+import { tinyConfig } from '../model/config.ts';
+import { createModel, disposeModel } from '../model/model.ts';
+import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../optimizer.ts';
+import { runSft, SFT_START, SftSettings, type SftState } from '../sft.ts';
+import { onlyFinite } from '../statistics.ts';
+import { trainTokenizer } from '../tokenizer.ts';
+import { Interrupted, type Workspace } from '../workspace.ts';
+import { timed } from './timed.ts';
+
+const Count = z.number().int().positive();
+
+export const SftStageSettings = SftSettings.omit({ seed: true }).extend({
+  layers: Count.default(2).meta({ description: 'Layers of the tiny model', unit: 'layers' }),
+  validation: z
+    .number()
+    .int()
+    .min(0)
+    .default(96)
+    .meta({ description: 'Examples kept for validation', unit: 'examples' }),
+  sft_checkpoint_every: Count.default(100).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
+  muon_lr: z.number().positive().default(0.02).describe('Learning rate of the matrices (Muon)'),
+  adamw_lr: z.number().positive().default(2e-3).describe('Learning rate of embedding and gains (AdamW)'),
+});
+export type SftStageSettings = z.output<typeof SftStageSettings>;
+
+/**
+ * Trains the tiny model from nothing on the examples.
+ * @returns the checkpoint's folder
+ * @throws CheckpointError, Interrupted; Error where no examples are left to train on or gradients stay non-finite
+ */
+export async function sftStage(
+  ws: Workspace,
+  backend: Backend,
+  examples: readonly Example[],
+  settings: SftStageSettings & { seed: number },
+): Promise<string> {
+  const folder = ws.run.file('sft');
+  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const start: SftState = { ...SFT_START, ...(loaded?.state as SftState | undefined) };
+  if (start.is_finished) {
+    if (loaded) disposeModel(loaded.model);
+    return folder;
+  }
+  const tokenizer = loaded?.tokenizer ?? trainTokenizer(examples);
+  const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: settings.layers };
+  const model = loaded?.model ?? createModel(config, backend, createRng(hash64('init', settings.seed)));
+  const { muon_lr, adamw_lr } = settings;
+  const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr });
+  if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
+  ws.store.deleteAfter(ws.run.run_id, 'sft', start.optimizer_step);
+
+  await timed(ws, 'sft', start.optimizer_step, async (mark) => {
+    ws.progress.start('sft', settings.max_tokens, 'tokens', start.tokens);
+    const parts = { model, tokenizer, optimizer, ...splitExamples(examples, settings) };
+    const onStep = async (state: SftState, metrics: Readonly<Record<string, number>>): Promise<void> => {
+      ws.store.recordMetrics(ws.run.run_id, 'sft', state.optimizer_step, onlyFinite(metrics));
+      ws.progress.update(state.tokens, { loss: metrics['loss/sft']! });
+      const isStopped = !state.is_finished && ws.shouldStop();
+      const isDue = state.is_finished || state.optimizer_step % settings.sft_checkpoint_every === 0;
+      if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
+      if (isDue) mark();
+      if (isStopped) throw new Interrupted(`step ${state.optimizer_step}`);
+    };
+    await runSft({ ...parts, onStep }, settings, start);
+    ws.progress.finish();
+  });
+  optimizer.dispose();
+  disposeModel(model);
+  return folder;
+}
+
+/** Validation examples of all families, drawn by the seed, and the rest to train on. */
+function splitExamples(examples: readonly Example[], { seed, validation }: SftStageSettings & { seed: number }) {
+  if (examples.length <= validation) {
+    throw new Error(`${examples.length} examples, of which --validation ${validation} leaves none to train on`);
+  }
+  const shuffled = createRng(hash64('sft.validation', seed)).shuffle(examples);
+  return { validation: shuffled.slice(0, validation), examples: shuffled.slice(validation) };
+}
