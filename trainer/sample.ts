@@ -10,12 +10,11 @@
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Rng } from '../schemas/seed.ts';
 import { assertContext, assertIds, createPromptLayout } from './model/layout.ts';
-import { readParameter } from './model/model.ts';
-import type { Model } from './model/model.ts';
+import type { ModelConfig } from './model/config.ts';
 import { attendRows } from './model/wasm/decode-attention.ts';
 import type { Cache, DecodeRow } from './model/wasm/decode-attention.ts';
 import { HeapDecoder } from './model/wasm/decoder.ts';
-import type { Place } from './model/wasm/heap.ts';
+import type { Place, WasmHeap } from './model/wasm/heap.ts';
 import { prefill } from './model/wasm/prefill.ts';
 
 export interface SampleSettings {
@@ -38,31 +37,41 @@ export interface SampledCompletion {
 export interface Sampler {
   /**
    * One completion for each prompt, in order. Prompts given several times in a row are read once. Row i draws from a
-   * stream of (seed, i), so equal calls give equal results. Other rows in the batch change a row's log-probabilities by
-   * rounding only, about 1e-6, since sums are taken over the widest row.
+   * stream of (seed, firstRow + i), so equal calls give equal results, and a batch may be cut and sampled in parts. Other
+   * rows in the batch change a row's log-probabilities by rounding only, about 1e-6, since sums are taken over the widest
+   * row.
    * @throws RangeError if an id is outside the vocabulary or a prompt leaves no room in the context
    */
-  sample(prompts: readonly (readonly number[])[], settings: SampleSettings, seed: bigint): SampledCompletion[];
+  sample(
+    prompts: readonly (readonly number[])[],
+    settings: SampleSettings,
+    seed: bigint,
+    firstRow?: number,
+  ): SampledCompletion[];
   dispose(): void;
 }
 
-/** Rows decoded together; more gain nothing and take memory. */
+/** Most rows decoded together; more gain nothing and take memory. */
 const MAX_ROWS = 128;
 
-/** Packs a model's weights as they are now; later updates do not reach the sampler. */
-export async function createSampler(model: Model): Promise<Sampler> {
-  const values = new Map<string, Float32Array>();
-  for (const name of model.parameters.keys()) values.set(name, await readParameter(model, name));
-  const decoder = new HeapDecoder(model.backend.heap, model.config, values);
+/**
+ * Packs weights as they are now; later updates do not reach the sampler.
+ * @param values By the names of parameters.ts, see `readParameters`; they may lie in shared memory.
+ */
+export function createSampler(heap: WasmHeap, config: ModelConfig, values: ReadonlyMap<string, Float32Array>): Sampler {
+  const decoder = new HeapDecoder(heap, config, values);
   return {
-    sample: (prompts, settings, seed) => {
+    sample: (prompts, settings, seed, firstRow = 0) => {
       prompts.forEach((prompt) => {
         assertPrompt(prompt, decoder);
       });
+      const size = Math.ceil(prompts.length / Math.ceil(prompts.length / MAX_ROWS));
       const out: SampledCompletion[] = [];
-      for (let start = 0; start < prompts.length; start += MAX_ROWS) {
-        const rngs = prompts.slice(start, start + MAX_ROWS).map((_, i) => createRng(hash64('sample', seed, start + i)));
-        out.push(...sampleRows(decoder, prompts.slice(start, start + MAX_ROWS), settings, rngs));
+      while (out.length < prompts.length) {
+        const part = prompts.slice(out.length, out.length + size);
+        const row = firstRow + out.length;
+        const rngs = part.map((_, i) => createRng(hash64('sample', seed, row + i)));
+        out.push(...sampleRows(decoder, part, settings, rngs));
       }
       return out;
     },

@@ -9,7 +9,7 @@ import { createApp } from '../../server/app.ts';
 import { createBackend } from '../../trainer/backend.ts';
 import { tinyConfig } from '../../trainer/model/config.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import { cloneModel, createModel } from '../../trainer/model/model.ts';
+import { cloneModel, createModel, readParameters } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import { createModelPolicy } from '../../trainer/policy.ts';
 import { drawTasks, learningRateFactor, reinforce, type ReinforceOptions } from '../../trainer/reinforce.ts';
@@ -70,7 +70,7 @@ describe('one update in the environment', () => {
     };
     const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });
     const createPolicy = async () => {
-      const sampler = await createSampler(model);
+      const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
       // A prefix of random tokens is rarely JSON, so two tokens are enough for some to score and most not to.
       const act = createModelPolicy(sampler, tokenizer, { temperature: 1, max_new_tokens: 2, seed: 3n });
       return {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRng } from '../../schemas/seed.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import type { Model } from '../../trainer/model/model.ts';
+import { readParameters, type Model } from '../../trainer/model/model.ts';
 import { createSampler, pickIndex } from '../../trainer/sample.ts';
 import type { SampledCompletion, Sampler } from '../../trainer/sample.ts';
 import { SMALL_CONFIG, createSmallModel, largestDifference, randomIds } from './model-fixture.ts';
@@ -17,7 +17,7 @@ let model: Model;
 let sampler: Sampler;
 beforeAll(async () => {
   model = await createSmallModel('wasm');
-  sampler = await createSampler(model);
+  sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
 });
 
 describe.each([0.5, 1, 1.7])('temperature %d', (temperature) => {
@@ -53,6 +53,15 @@ test('a seed gives the same completions, another seed others, and a row does not
   expect(sampler.sample(PROMPTS, SETTINGS, 5n)).toEqual(once);
   expect(sampler.sample(PROMPTS, SETTINGS, 6n)).not.toEqual(once);
   expectSame(sampler.sample(PROMPTS.slice(0, 2), SETTINGS, 5n), once.slice(0, 2));
+});
+
+test('a batch cut into parts gives what the whole gives', () => {
+  const whole = sampler.sample(PROMPTS, SETTINGS, 5n);
+  const parts = [
+    ...sampler.sample(PROMPTS.slice(0, 2), SETTINGS, 5n, 0),
+    ...sampler.sample(PROMPTS.slice(2), SETTINGS, 5n, 2),
+  ];
+  expectSame(parts, whole);
 });
 
 test('members of a group differ, and more rows than are decoded at once keep their order', () => {

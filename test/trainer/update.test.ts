@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createBackend } from '../../trainer/backend.ts';
 import type { Backend } from '../../trainer/backend.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import type { Model } from '../../trainer/model/model.ts';
+import { readParameters, type Model } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import type { Trajectory } from '../../trainer/rollout.ts';
 import { createSampler } from '../../trainer/sample.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 /** Four episodes of one turn each, sampled from the model. */
 async function play(model: Model): Promise<Trajectory[]> {
-  const sampler = await createSampler(model);
+  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
   const prompts = ADVANTAGES.map(() => PROMPT);
   const sampled = sampler.sample(prompts, { max_new_tokens: 8, temperature: 1, eos_id: 0 }, 7n);
   sampler.dispose();

@@ -61,6 +61,13 @@ export async function readParameter(model: Model, name: string): Promise<Float32
   return Float32Array.from(await parameter(model, name).data<'float32'>());
 }
 
+/** Copies of all weights, by name, row-major: what a sampler is made from. */
+export async function readParameters(model: Model): Promise<Map<string, Float32Array>> {
+  const values = new Map<string, Float32Array>();
+  for (const name of model.parameters.keys()) values.set(name, await readParameter(model, name));
+  return values;
+}
+
 function parameter(model: Model, name: string): tf.Tensor {
   const variable = model.parameters.get(name);
   if (!variable) throw new Error(`the model has no parameter ${name}`);

@@ -6,7 +6,7 @@ import { Level, Split } from '../../schemas/task.ts';
 import type { Backend } from '../backend.ts';
 import { loadCheckpoint } from '../checkpoint.ts';
 import { chooseTasks, evaluatePolicy, type PolicyEvaluation } from '../evaluate.ts';
-import { disposeModel } from '../model/model.ts';
+import { disposeModel, readParameters } from '../model/model.ts';
 import { createModelPolicy, createTeacherPolicy } from '../policy.ts';
 import { toEpisodeRecord } from '../record.ts';
 import type { Policy } from '../rollout.ts';
@@ -75,7 +75,7 @@ async function withPolicy<T>(
 ): Promise<T> {
   if ('flaw_rate' in plays) return work(createTeacherPolicy(seed, plays.flaw_rate));
   const { model, tokenizer } = loadCheckpoint(plays.checkpoint, backend);
-  const sampler = await createSampler(model);
+  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
   try {
     const options = { temperature: eval_temperature, max_new_tokens: eval_max_new_tokens };
     return await work(createModelPolicy(sampler, tokenizer, { ...options, seed: hash64('evaluate', seed) }));

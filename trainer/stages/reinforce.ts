@@ -7,7 +7,7 @@ import { Level } from '../../schemas/task.ts';
 import { BASELINES } from '../advantage.ts';
 import type { Backend } from '../backend.ts';
 import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../checkpoint.ts';
-import { disposeModel, type Model } from '../model/model.ts';
+import { disposeModel, readParameters, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
 import { createModelPolicy } from '../policy.ts';
@@ -144,7 +144,7 @@ async function policyAt(
   { temperature, max_new_tokens, seed }: ReinforceSettings & { seed: number },
   step: number,
 ): Promise<{ act: Policy; dispose: () => void }> {
-  const sampler = await createSampler(model);
+  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
   const act = createModelPolicy(sampler, tokenizer, {
     temperature,
     max_new_tokens,
