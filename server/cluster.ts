@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { toSessionLimits, toUrl, type RunningServer } from './listen.ts';
-import { toProcess } from './loader.ts';
+import { toProcess } from '../schemas/loader.ts';
 import { createNemoKeeper } from './protocols/nemo-gym/session.ts';
 import { createOrsKeeper } from './protocols/ors/sessions.ts';
 import { serveSessions } from './protocols/sessions/worker-link.ts';
@@ -12,7 +12,7 @@ import type { ServerSettings } from './settings.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
 function setUpWorkers(): void {
-  const { path, execArgv } = toProcess('worker');
+  const { path, execArgv } = toProcess(import.meta.url, 'worker');
   cluster.setupPrimary({ exec: path, args: [], execArgv });
 }
 

@@ -6,7 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { RouteId } from '../schemas/routes.ts';
 import type { BodyLimits, Reply } from './dispatch.ts';
-import { startThread } from './loader.ts';
+import { startThread } from '../schemas/loader.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Preset and number of completions scored. */
@@ -84,7 +84,7 @@ export function createScorePool(options: ScorePoolOptions): ScorePool {
   };
   const start = (): void => {
     const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
-    const worker = startThread('score-thread', { resourceLimits, workerData: body_limits });
+    const worker = startThread(import.meta.url, 'score-thread', { resourceLimits, workerData: body_limits });
     const thread: Thread = { worker, isReady: false, waiting: new Map() };
     threads.add(thread);
     worker.on('message', (message: FromThread) => {
