@@ -1,0 +1,47 @@
+/** What the trainer's threads are asked to do, and what they answer. Arrays of weights and gradients go by shared memory. */
+import type { ModelConfig } from '../model/config.ts';
+import type { ForwardOptions, LossBatch, TokenStatistics } from '../model/loss.ts';
+import type { LossSpec } from '../losses.ts';
+import type { SampledCompletion, SampleSettings } from '../sample.ts';
+import type { TokenBatch } from '../model/layout.ts';
+
+/** A model as a thread needs it: its configuration and its weights of now. */
+export interface SharedModel {
+  readonly config: ModelConfig;
+  readonly weights: SharedArrayBuffer;
+}
+
+export interface Jobs {
+  /** The gradients of a part of a batch go to the memory `gradients`. */
+  gradients: {
+    request: {
+      model: SharedModel;
+      batch: LossBatch;
+      loss: LossSpec;
+      options: ForwardOptions;
+      gradients: SharedArrayBuffer;
+    };
+    answer: TokenStatistics & { loss: number };
+  };
+  logprobs: { request: { model: SharedModel; batch: TokenBatch; options: ForwardOptions }; answer: TokenStatistics };
+  /** Packs weights for sampling under a number, until they are dropped. */
+  pack: { request: { sampler: number; model: SharedModel }; answer: undefined };
+  drop: { request: { sampler: number }; answer: undefined };
+  sample: {
+    request: {
+      sampler: number;
+      prompts: readonly (readonly number[])[];
+      settings: SampleSettings;
+      seed: bigint;
+      firstRow: number;
+    };
+    answer: SampledCompletion[];
+  };
+}
+
+export type JobName = keyof Jobs;
+export type Request<N extends JobName> = Jobs[N]['request'];
+export type Answer<N extends JobName> = Jobs[N]['answer'];
+
+export type ToThread = { [N in JobName]: { id: number; name: N; request: Request<N> } }[JobName];
+export type FromThread = 'ready' | { id: number; answer: Answer<JobName> } | { id: number; error: unknown };
