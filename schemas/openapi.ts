@@ -7,7 +7,7 @@ import { Lint, Observation, State } from './episode.ts';
 import { ErrorBody, ErrorDetail } from './error.ts';
 import { RenderRequest, ResetRequest, RewardRequest, ScoreRequest, StepRequest } from './requests.ts';
 import * as responses from './responses.ts';
-import { ActionError, Components, ParseInfo, PresetRef, Reason } from './reward.ts';
+import { ActionError, Components, HeldOut, ParseInfo, PresetRef, Reason } from './reward.ts';
 import { ROUTES, ROUTE_IDS, type Route } from './routes.ts';
 import { Expectation, ExpectedEdge, ExpectedNode, InlineTask, PublicTask } from './task.ts';
 
@@ -27,6 +27,7 @@ const COMPONENTS = {
   ErrorDetail,
   ActionError,
   Components,
+  HeldOut,
   ParseInfo,
   PresetRef,
   Reason,

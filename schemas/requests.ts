@@ -55,6 +55,10 @@ const OfSplit = Split.optional().describe('Split of the suite');
 const OfFamily = Family.optional().describe('Family of tasks');
 const OfLevel = Level.optional().describe('Difficulty');
 const InlineTaskField = InlineTask.optional().describe('A task that is not of the suite, and what it expects');
+const HeldOutField = z
+  .boolean()
+  .optional()
+  .describe('Also answer the held-out measures, which are for evaluation and not for training; default false');
 const ActionSetField = ActionSet.optional().describe('Which actions there are, default core');
 
 export const ResetRequest = z.strictObject({
@@ -114,6 +118,7 @@ export const RewardRequest = z.strictObject({
   reward: RewardPreset,
   action_set: ActionSetField,
   finish_reason: FinishReason,
+  held_out: HeldOutField,
 });
 export type RewardRequest = z.infer<typeof RewardRequest>;
 
@@ -138,6 +143,7 @@ export const ScoreRequest = z.strictObject({
     ),
   reward: RewardPreset,
   action_set: ActionSetField,
+  held_out: HeldOutField,
 });
 export type ScoreRequest = z.infer<typeof ScoreRequest>;
 

@@ -6,6 +6,7 @@ import {
   ActionError,
   Components,
   ExpectationSource,
+  HeldOut,
   ParseInfo,
   Preset,
   PresetRef,
@@ -69,8 +70,11 @@ export const StepResponse = z.strictObject({
 });
 export type StepResponse = z.infer<typeof StepResponse>;
 
-export const RewardResponse = RewardResult;
-export type RewardResponse = RewardResult;
+/** Present where the request asked for it. */
+const MeasuredField = HeldOut.nullable().describe('Where asked for; null where the task has no expectation');
+
+export const RewardResponse = RewardResult.extend({ held_out: MeasuredField.optional() });
+export type RewardResponse = z.infer<typeof RewardResponse>;
 
 export const ScoreResponse = z.strictObject({
   rewards: z
@@ -79,6 +83,10 @@ export const ScoreResponse = z.strictObject({
   preset: PresetRef,
   components: z.array(Components),
   errors: z.array(z.array(ActionError)),
+  held_out: z
+    .array(HeldOut.nullable())
+    .optional()
+    .describe('Where asked for, in order; null where the task has no expectation, or the server failed'),
 });
 export type ScoreResponse = z.infer<typeof ScoreResponse>;
 

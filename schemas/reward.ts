@@ -58,3 +58,15 @@ export const RewardResult = z.strictObject({
   parse: ParseInfo,
 });
 export type RewardResult = z.infer<typeof RewardResult>;
+
+/** Names of the held-out measures, in the order they are told. */
+export const HELD_OUT_MEASURES = ['path_f1', 'graph_edit_similarity', 'renamed_reward'] as const;
+export type HeldOutMeasure = (typeof HELD_OUT_MEASURES)[number];
+
+/** Measures of a drawing that no reward holds, for evaluation and never for training; see server/reward/held-out.ts. */
+export const HeldOut = z.strictObject({
+  path_f1: z.number().min(0).max(1).describe('Do the arrows lead where they should: F1 over reachable pairs of nodes'),
+  graph_edit_similarity: z.number().min(0).max(1).describe('1 less the share of the expected graph to be corrected'),
+  renamed_reward: z.number().min(0).max(1).describe('The reward after the labels of task and drawing are renamed'),
+});
+export type HeldOut = z.infer<typeof HeldOut>;

@@ -70,7 +70,8 @@ export const ENV_ROUTES = {
     path: '/reward',
     tag: 'scoring',
     summary: 'Score one completion, with reasons',
-    description: 'Give one of `prompt`, `task_id`, `task`.',
+    description:
+      'Give one of `prompt`, `task_id`, `task`. With `held_out` the answer also holds measures that no reward holds, for evaluation.',
     body: RewardRequest,
     answer: RewardResponse,
     refusals: [400, 404, 422],
@@ -82,7 +83,7 @@ export const ENV_ROUTES = {
     tag: 'scoring',
     summary: 'Score a batch of completions',
     description:
-      'Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its prompt. An empty batch gives empty lists.',
+      'Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its prompt. An empty batch gives empty lists. With `held_out` the answer also holds, for each item, measures that no reward holds, for evaluation.',
     body: ScoreRequest,
     body_limit: 'batch',
     in_thread: true,

@@ -3,10 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { EMPTY_CANVAS } from '../schemas/canvas.ts';
 import { toModelOutput, toPromptText } from '../schemas/completion.ts';
 import type { RewardRequest, ScoreRequest } from '../schemas/requests.ts';
-import type { ScoreResponse } from '../schemas/responses.ts';
-import { DEFAULT_PRESET, PRESET_VERSIONS, type RewardResult } from '../schemas/reward.ts';
+import type { RewardResponse, ScoreResponse } from '../schemas/responses.ts';
+import { DEFAULT_PRESET, PRESET_VERSIONS } from '../schemas/reward.ts';
 import { DEFAULT_CANVAS_SIZE, type ScoredTask } from '../schemas/task.ts';
 import { ApiError, type Place } from './errors.ts';
+import { measureHeldOut } from './reward/held-out.ts';
 import { findTask, resolveInline, resolveTask } from './resolve.ts';
 import { draw, drawOptions, scoreFinite } from './scoring.ts';
 
@@ -16,7 +17,7 @@ const START = { canvas: EMPTY_CANVAS, selected: [] };
  * Scores one completion.
  * @throws ApiError invalid_request, unknown_task.
  */
-export function reward(request: RewardRequest): RewardResult {
+export function reward(request: RewardRequest): RewardResponse {
   const { task_id, task, prompt } = request;
   const resolved = resolveTask({ task_id, task, prompt: prompt === undefined ? undefined : toPromptText(prompt) });
   if (!resolved) {
@@ -24,7 +25,9 @@ export function reward(request: RewardRequest): RewardResult {
   }
   const preset = request.reward ?? DEFAULT_PRESET;
   const options = drawOptions(preset, request.action_set ?? 'core', request.finish_reason);
-  return scoreFinite(resolved.scored, draw(toModelOutput(request.completion), START, options), preset);
+  const drawing = draw(toModelOutput(request.completion), START, options);
+  const result = scoreFinite(resolved.scored, drawing, preset);
+  return request.held_out ? { ...result, held_out: measureHeldOut(resolved.scored, drawing, preset) } : result;
 }
 
 /**
@@ -126,18 +129,23 @@ export async function score(
     preset: { name: preset, version: PRESET_VERSIONS[preset] },
     components: [],
     errors: [],
+    ...(request.held_out ? { held_out: [] } : {}),
   };
   for (const [i, completion] of request.completions.entries()) {
     try {
-      const result = scoreFinite(tasks[i]!, draw(toModelOutput(completion), START, options), preset);
+      const drawing = draw(toModelOutput(completion), START, options);
+      const result = scoreFinite(tasks[i]!, drawing, preset);
+      const heldOut = request.held_out ? measureHeldOut(tasks[i]!, drawing, preset) : null;
       answer.rewards.push(result.reward);
       answer.components.push(result.components);
       answer.errors.push(result.errors);
+      answer.held_out?.push(heldOut);
     } catch (error) {
       report(error);
       answer.rewards.push(null);
       answer.components.push({});
       answer.errors.push([{ code: 'internal', message: 'the server could not score this completion' }]);
+      answer.held_out?.push(null);
     }
     await breathe();
   }

@@ -45,6 +45,7 @@ __all__ = [
     "ExpectedNode",
     "Family",
     "HealthResponse",
+    "HeldOut",
     "Info",
     "InlineTask",
     "Level",
@@ -494,7 +495,16 @@ class StepResponse(TypedDict):
     state: State
 
 
-class RewardResponse(TypedDict):
+class HeldOut(TypedDict):
+    # Do the arrows lead where they should: F1 over reachable pairs of nodes; 0 to 1
+    path_f1: float
+    # 1 less the share of the expected graph to be corrected; 0 to 1
+    graph_edit_similarity: float
+    # The reward after the labels of task and drawing are renamed; 0 to 1
+    renamed_reward: float
+
+
+class _RewardResponse(TypedDict):
     # 0 to 1
     reward: float
     preset: PresetRef
@@ -509,12 +519,22 @@ class RewardResponse(TypedDict):
     parse: ParseInfo
 
 
-class ScoreResponse(TypedDict):
+class RewardResponse(_RewardResponse, total=False):
+    # Where asked for; null where the task has no expectation
+    held_out: Optional[HeldOut]
+
+
+class _ScoreResponse(TypedDict):
     # null where the server failed: drop the item or retry; each 0 to 1
     rewards: List[Optional[float]]
     preset: PresetRef
     components: List[Components]
     errors: List[List[ActionError]]
+
+
+class ScoreResponse(_ScoreResponse, total=False):
+    # Where asked for, in order; null where the task has no expectation, or the server failed
+    held_out: List[Optional[HeldOut]]
 
 
 RenderFormat = Literal["svg", "png", "tldraw", "excalidraw", "mermaid"]
@@ -699,7 +719,7 @@ OPERATIONS: Dict[str, Operation] = {
         path="/reward",
         path_fields=(),
         query_fields=(),
-        body_fields=("prompt", "task_id", "task", "completion", "reward", "action_set", "finish_reason"),
+        body_fields=("prompt", "task_id", "task", "completion", "reward", "action_set", "finish_reason", "held_out"),
         required_fields=("completion",),
         answer="json",
         accept="application/json",
@@ -709,7 +729,7 @@ OPERATIONS: Dict[str, Operation] = {
         path="/score",
         path_fields=(),
         query_fields=(),
-        body_fields=("prompts", "completions", "context", "reward", "action_set"),
+        body_fields=("prompts", "completions", "context", "reward", "action_set", "held_out"),
         required_fields=("completions",),
         answer="json",
         accept="application/json",
@@ -970,10 +990,12 @@ class Api:
         reward: Optional[Preset] = None,
         action_set: Optional[ActionSet] = None,
         finish_reason: Optional[str] = None,
+        held_out: Optional[bool] = None,
     ) -> RewardResponse:
         """Score one completion, with reasons.
 
-        Give one of `prompt`, `task_id`, `task`.
+        Give one of `prompt`, `task_id`, `task`. With `held_out` the answer also holds measures that no reward holds,
+        for evaluation.
 
         Args:
             prompt: The task in words: a text, or chat messages (the last of the user counts).
@@ -984,6 +1006,7 @@ class Api:
             action_set: Which actions there are, default core; one of core, editor.
             finish_reason: Why sampling stopped, as the model server says it; "length" means that the text was cut; at
                 most 40 characters.
+            held_out: Also answer the held-out measures, which are for evaluation and not for training; default false.
 
         Raises:
             ResponseError: The server refuses (4xx) or failed (5xx).
@@ -997,6 +1020,7 @@ class Api:
             "reward": reward,
             "action_set": action_set,
             "finish_reason": finish_reason,
+            "held_out": held_out,
         }
         return cast("RewardResponse", self._call(OPERATIONS["reward"], fields))
 
@@ -1008,11 +1032,13 @@ class Api:
         context: Optional[Mapping[str, Any]] = None,
         reward: Optional[Preset] = None,
         action_set: Optional[ActionSet] = None,
+        held_out: Optional[bool] = None,
     ) -> ScoreResponse:
         """Score a batch of completions.
 
         Columns of equal length. An item is scored against its `context.task_id`, else its `context.task`, else its
-        prompt. An empty batch gives empty lists.
+        prompt. An empty batch gives empty lists. With `held_out` the answer also holds, for each item, measures that no
+        reward holds, for evaluation.
 
         Args:
             prompts: The task of each completion in words: a text, or chat messages (the last of the user counts); at
@@ -1023,6 +1049,7 @@ class Api:
                 sends along are ignored.
             reward: Reward preset, default graded; one of weak, article, stronger, graded.
             action_set: Which actions there are, default core; one of core, editor.
+            held_out: Also answer the held-out measures, which are for evaluation and not for training; default false.
 
         Raises:
             ResponseError: The server refuses (4xx) or failed (5xx).
@@ -1034,6 +1061,7 @@ class Api:
             "context": context,
             "reward": reward,
             "action_set": action_set,
+            "held_out": held_out,
         }
         return cast("ScoreResponse", self._call(OPERATIONS["score"], fields))
 
