@@ -6,11 +6,13 @@
  * Pure: the same data give the same bytes.
  */
 import type { ReportData } from './report/data.ts';
-import { componentsSection, curvesSection } from './report/curves.ts';
-import { examplesSection } from './report/drawings.ts';
+import { componentsSection } from './report/components.ts';
+import { curvesSection } from './report/curves.ts';
+import { examplesSection, stripSection } from './report/drawings.ts';
 import { html } from './report/html.ts';
-import { header, rewardsSection, settingsSection, teacherSection, timesSection } from './report/sections.ts';
+import { header, rewardsSection, settingsSection, teacherSection } from './report/sections.ts';
 import { STYLE } from './report/style.ts';
+import { timesSection } from './report/times.ts';
 
 /** Nothing may be loaded or run, whatever a label or a log holds. */
 const POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
@@ -39,11 +41,11 @@ export function renderReport(data: ReportData): string {
         </style>
       </head>
       <body>
-        ${header(data)} ${rewardsSection(data.evaluation)}
+        ${header(data)} ${rewardsSection(data.evaluation)} ${stripSection(data.strip)}
         ${examplesSection('The same tasks, drawn by each policy', comparedLead(data), data.comparisons)}
         ${teacherSection(data.teacher)} ${curvesSection(data.curves)} ${componentsSection(data.curves)}
         ${examplesSection('Best episodes', BEST, data.best)} ${examplesSection('Worst episodes', WORST, data.worst)}
-        ${timesSection(data.stages)} ${settingsSection(data)}
+        ${timesSection(data.stages, data.curves)} ${settingsSection(data)}
       </body>
     </html> `;
   return page.markup;

@@ -56,21 +56,13 @@ function example(index: number, rewards: Readonly<Record<string, number>>): Exam
   const task = taskAt({ split: 'test_iid', family: index % 2 === 0 ? 'pipeline' : 'flowchart', level: 2, index });
   const teacher = createScriptedTeacher(createRng(hash64('report', index)), { flaw_rate: 1 });
   const answers = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, 3);
-  const drawings = Object.entries(rewards).map(([policy, reward], i) => drawing(policy, answers[i] ?? '', reward));
+  const drawings = Object.entries(rewards).map(([policy, reward], i) => drawing(policy, answers[i % 3]!, reward));
   return { task_id: task.task_id, prompt: task.prompt, drawings };
 }
 
 const COMPONENTS = [
-  'parse',
-  'schema',
-  'render',
-  'node',
-  'edge',
-  'edge_label',
-  'overlap',
-  'text_fit',
-  'crossings',
-  'align',
+  ...['parse', 'schema', 'render', 'node', 'edge', 'edge_label', 'overlap', 'text_fit', 'crossings', 'align'],
+  ...['stuffing', 'taste'],
 ];
 
 export function reportData(): ReportData {
@@ -133,12 +125,30 @@ export function reportData(): ReportData {
       curve('reinforce', 'stop/max_tokens', 150, (share) => Math.max(0, 0.02 - 0.02 * share + noise(0.01))),
       curve('reinforce', 'time/rollout_s', 150, () => 0.45 + noise(0.08)),
       curve('reinforce', 'time/train_s', 150, () => 0.32 + noise(0.05)),
-      curve('reinforce', 'policy/logprob_gap', 150, () => 1e-6 + Math.abs(noise(1e-6))),
+      curve('reinforce', 'time/sample_s', 150, () => 0.31 + noise(0.08)),
+      curve('reinforce', 'policy/kl_k1', 150, (share) => towards(0, 0.08, share) + noise(0.02)),
+      curve('reinforce', 'policy/logprob_difference', 150, () => 1e-6 + Math.abs(noise(1e-6))),
+      curve('reinforce', 'optim/lr_factor', 150, (share) => 1 - share),
+      curve('reinforce', 'validation/graded', 15, (share) => towards(0.7, 0.82, share) + noise(0.02), 10),
+      curve('reinforce', 'validation/weak', 15, (share) => towards(0.9, 0.99, share) + noise(0.01), 10),
+      curve('reinforce', 'held_out/renamed_reward', 15, (share) => towards(0.66, 0.78, share) + noise(0.02), 10),
+      curve('reinforce', 'held_out/path_f1', 15, (share) => 0.8 - 0.15 * share + noise(0.02), 10),
+      curve('reinforce', 'held_out/graph_edit_similarity', 15, (share) => 0.75 + 0.1 * share + noise(0.02), 10),
       ...COMPONENTS.map((name, i) =>
         curve('reinforce', `reward/${name}`, 150, (share) =>
-          Math.min(1, towards(0.5 + 0.04 * i, 0.75 + 0.025 * i, share) + noise(0.05)),
+          Math.min(1, towards(0.5 + 0.03 * i, 0.75 + 0.02 * i, share) + noise(0.05)),
         ),
       ),
+    ],
+    strip: [
+      {
+        ...example(13, { 'rl-0': 0.41, 'rl-30': 0.6, 'rl-90': 0.8, 'rl-120': 0.9, 'rl-150': 0.97 }),
+        change: 0.56,
+      },
+      {
+        ...example(14, { 'rl-0': 0.7, 'rl-30': 0.72, 'rl-90': 0.5, 'rl-120': 0.1, 'rl-150': 0.02 }),
+        change: -0.68,
+      },
     ],
     comparisons: [1, 2, 3].map((index) => example(index, { teacher: 0.96, sft: 0.61, 'rl-150': 0.88 })),
     best: [4, 5, 6].map((index, i) => example(index, { sft: 0.72, 'rl-150': 1 - 0.004 * i })),

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { PRESETS, type Preset } from '../../schemas/reward.ts';
 import { renderReport } from '../../trainer/report.ts';
 import { lineChart, niceTicks } from '../../trainer/report/chart.ts';
+import { stack, toBuckets } from '../../trainer/report/series.ts';
+import { toTimeSplit } from '../../trainer/report/times.ts';
 import type { ReportData } from '../../trainer/report/data.ts';
 import { toVerdict } from '../../trainer/report/verdict.ts';
 import type { PairedDifference } from '../../trainer/statistics.ts';
@@ -14,7 +16,7 @@ const DATA = reportData();
 
 const BARE: ReportData = {
   run: { ...DATA.run, status: 'running', finished_at: null, seed: null, git_commit: null },
-  ...{ stages: [], curves: [], comparisons: [], best: [], worst: [], settings: {}, repeat: [] },
+  ...{ stages: [], curves: [], strip: [], comparisons: [], best: [], worst: [], settings: {}, repeat: [] },
 };
 
 /** The page as XML: a stricter reader than a browser, so that a tag left open is an error. */
@@ -44,6 +46,7 @@ test('a full report has every part, and the same bytes each time', () => {
   const document = parsePage(page);
   expect(texts(document, 'h2')).toEqual([
     'Rewards',
+    'The same task at successive policy versions',
     'The same tasks, drawn by each policy',
     'Teacher',
     'Training',
@@ -73,7 +76,7 @@ test('nothing in it runs or comes from elsewhere', () => {
 test('pictures are the SVG documents that were given', () => {
   const [image] = elements(parsePage(renderReport(DATA)), 'img');
   const data = image!.getAttribute('src')!.split(',')[1]!;
-  expect(Buffer.from(data, 'base64').toString('utf8')).toBe(DATA.comparisons[0]!.drawings[0]!.svg);
+  expect(Buffer.from(data, 'base64').toString('utf8')).toBe(DATA.strip[0]!.drawings[0]!.svg);
 });
 
 test('what a model or a log says stays text', () => {
@@ -86,8 +89,9 @@ test('what a model or a log says stays text', () => {
     settings: { [attack]: attack },
     repeat: [attack],
     stages: [{ stage: attack, seconds: 1 }],
-    curves: [{ stage: attack, name: attack, points: DATA.curves[0]!.points }],
+    curves: [attack, `reward/${attack}`].map((name) => ({ stage: 'reinforce', name, points: DATA.curves[0]!.points })),
     worst: [{ prompt: attack, task_id: attack, drawings: [answer] }],
+    strip: [{ prompt: attack, task_id: attack, drawings: [answer, { ...answer, policy: attack }], change: 0.1 }],
   };
   const document = parsePage(renderReport(hostile));
   expect(elements(document, 'script')).toEqual([]);
@@ -208,7 +212,7 @@ test('every metric is drawn: in a chart of its own, with others, as a component,
   for (const { name } of DATA.curves.filter((curve) => curve.name.startsWith('reward/'))) {
     expect(labels).toContain(name.slice('reward/'.length));
   }
-  expect(labels).toContain('policy/logprob_gap');
+  expect(labels).toContain('optim/lr_factor');
   expect(labels).toContain('optim/lr');
 });
 
@@ -221,13 +225,72 @@ test.each([
   const points = values.map((value, i) => ({ optimizer_step: i + 1, value }));
   const { markup } = lineChart({ title: 't', note: 'n', series: [{ label: 'l', points }] });
   expect(markup.length).toBeLessThan(20_000);
-  const paths = [...markup.matchAll(/class="(?:line|raw) [^"]*" d="([^"]*)"/g)].map(([, d]) => d!);
+  const [drawn] = markup.split('class="legend"');
+  const paths = [...drawn!.matchAll(/class="(?:line|raw) [^"]*" d="([^"]*)"/g)].map(([, d]) => d!);
   const pairs = paths.flatMap((d) => d.split(/[ML]/).slice(1)).map((pair) => pair.split(' ').map(Number));
   if (values.length > 1) expect(pairs.length).toBeGreaterThan(1);
   for (const [x, y] of pairs) {
     expect(x! >= 52 && x! <= 468).toBe(true);
     expect(y! >= 10 && y! <= 196).toBe(true);
   }
+});
+
+test('a spike of one step in a hundred thousand reaches its height, and the mean of the rest stays where it is', () => {
+  const points = Array.from({ length: 100_000 }, (_, i) => ({ optimizer_step: i + 1, value: i === 54_321 ? 9 : 1 }));
+  const buckets = toBuckets(points, 200);
+  expect(buckets).toHaveLength(200);
+  expect(Math.max(...buckets.map(({ most }) => most))).toBe(9);
+  expect(buckets.filter(({ most }) => most > 1)).toEqual([
+    { optimizer_step: 54_500, mean: 1 + 8 / 500, least: 1, most: 9 },
+  ]);
+  const { markup } = lineChart({ title: 't', note: 'n', series: [{ label: 'l', points }], include: [0] });
+  const [, band] = /class="band series-1" d="M([^"]*)Z"/.exec(markup)!;
+  const heights = band!.split('L').map((pair) => Number(pair.split(' ')[1]));
+  expect(Math.min(...heights)).toBeLessThan(40);
+});
+
+test('stacked areas lie one on the other, over the steps that all of them have', () => {
+  const points = (...values: number[]) => values.map((value, i) => ({ optimizer_step: i + 1, value }));
+  expect(stack([points(1, 2, 3), points(10, 20)])).toEqual([points(1, 2), points(11, 22)]);
+  expect(stack([])).toEqual([]);
+  const split = toTimeSplit([
+    { stage: 'reinforce', name: 'time/rollout_s', points: points(3, 3) },
+    { stage: 'reinforce', name: 'time/sample_s', points: points(2, 3.5) },
+    { stage: 'reinforce', name: 'time/train_s', points: points(4, 5) },
+  ]);
+  expect(split).toEqual([
+    { label: 'sampling', points: points(2, 3.5) },
+    { label: 'environment', points: points(1, 0) },
+    { label: 'training', points: points(4, 5) },
+  ]);
+});
+
+test('the stage REINFORCE is split into what its steps do and what lies between them', () => {
+  const once = (name: string, value: number) => ({ stage: 'reinforce', name, points: [{ optimizer_step: 1, value }] });
+  const curves = [once('time/rollout_s', 3), once('time/sample_s', 2), once('time/train_s', 4)];
+  const page = renderReport({ ...BARE, stages: [{ stage: 'reinforce', seconds: 10 }], curves });
+  const rows = elements(parsePage(page), 'tr').map((row) => row.textContent!.trim().split(/\s{2,}/));
+  expect(rows).toEqual([
+    ['reinforce', '10.0 s', '100 %'],
+    ['sampling', '2.0 s', '20 %'],
+    ['environment', '1.0 s', '10 %'],
+    ['training', '4.0 s', '40 %'],
+    ['between steps', '3.0 s', '30 %'],
+    ['together', '10 s'],
+  ]);
+});
+
+test('every chart, picture and strip says in words what it shows', () => {
+  const document = parsePage(renderReport(DATA));
+  for (const svg of elements(document, 'svg')) {
+    const hidden = svg.getAttribute('aria-hidden') === 'true';
+    expect(hidden || /\w/.test(svg.getAttribute('aria-label') ?? '')).toBe(true);
+  }
+  for (const image of elements(document, 'img')) expect(image.getAttribute('alt')).toMatch(/^drawn by \w/);
+  const scrolled = elements(document, '*').filter((each) => /^(scroll|film)$/.test(each.getAttribute('class') ?? ''));
+  expect(scrolled).toHaveLength(3);
+  for (const each of scrolled)
+    expect([each.getAttribute('tabindex'), each.hasAttribute('aria-label')]).toEqual(['0', true]);
 });
 
 test('axis ticks are few, evenly spaced and cover the range', () => {

@@ -6,7 +6,7 @@ import { openStoreToRead, type Store } from '../../clients/store/index.ts';
 import { createClient, type Client } from '../../clients/ts/index.ts';
 import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { renderReport } from '../report.ts';
-import { writeAtomic } from '../run.ts';
+import { writeAtomic } from '../atomic.ts';
 import type { Places } from '../shell.ts';
 import { loadReport } from './load.ts';
 

@@ -1,15 +1,31 @@
-/** Which metrics are drawn together, what each means, and the table of reward components. */
-import { lineChart, sparkline, type ChartOptions } from './chart.ts';
+/** Which metrics are drawn together, and what each means. Reward components have a table of their own: components.ts. */
+import { lineChart, type ChartOptions, type Series } from './chart.ts';
 import type { Curve } from './data.ts';
-import { fixed, html, type Html } from './html.ts';
+import { html, type Html } from './html.ts';
+import { toTimeSplit } from './times.ts';
 
-interface Plan extends Omit<ChartOptions, 'series'> {
+interface Plan extends Omit<ChartOptions, 'series' | 'stacked'> {
   stage: string;
   /** Metric names with the label of their line, in order. */
   lines: readonly (readonly [name: string, label: string])[];
 }
 
 const PLANS: readonly Plan[] = [
+  {
+    stage: 'reinforce',
+    title: 'Reward in training, and what is never trained on',
+    note: `Mean return of the episodes of a step, beside the same validation tasks played every few steps: their reward,
+      their reward after all labels are renamed, and how well paths and graph agree with what was asked. Where the
+      first line rises and another falls, the reward is being gamed.`,
+    lines: [
+      ['episode/return', 'training reward'],
+      ['validation/graded', 'validation reward (graded)'],
+      ['held_out/renamed_reward', 'renamed'],
+      ['held_out/path_f1', 'path F1'],
+      ['held_out/graph_edit_similarity', 'graph-edit similarity'],
+    ],
+    wide: true,
+  },
   {
     stage: 'sft',
     title: 'SFT loss',
@@ -29,15 +45,24 @@ const PLANS: readonly Plan[] = [
   },
   {
     stage: 'reinforce',
-    title: 'Reward in training',
-    note: 'Mean return of the episodes of a step, under the preset trained on.',
-    lines: [['episode/return', 'mean return']],
+    title: 'Validation under every reward',
+    note: 'The same answers to the validation tasks, scored under each preset.',
+    lines: [
+      ['validation/weak', 'weak'],
+      ['validation/article', 'article'],
+      ['validation/stronger', 'stronger'],
+      ['validation/graded', 'graded'],
+    ],
+    include: [0, 1],
   },
   {
     stage: 'reinforce',
     title: 'Distance from the reference policy',
-    note: 'KL to the SFT policy, nats per token. A leap is a sign of reward gaming.',
-    lines: [['policy/kl_k3', 'KL (k3 estimator)']],
+    note: 'KL to the SFT policy, nats per token, by two estimators. A leap is a sign of reward gaming.',
+    lines: [
+      ['policy/kl_k3', 'k3'],
+      ['policy/kl_k1', 'k1'],
+    ],
     include: [0],
   },
   {
@@ -64,21 +89,29 @@ const PLANS: readonly Plan[] = [
   {
     stage: 'reinforce',
     title: 'Groups without a signal',
-    note: 'Share of groups whose rewards are all equal, and of completions cut at the token limit.',
-    lines: [
-      ['group/flat_share', 'equal rewards'],
-      ['stop/max_tokens', 'cut off'],
-    ],
+    note: 'Share of groups whose rewards are all equal (no variance, nothing to learn from).',
+    lines: [['group/flat_share', 'equal rewards']],
     include: [0, 1],
   },
   {
     stage: 'reinforce',
-    title: 'Seconds of a step',
-    note: 'Playing episodes against the environment, and learning from them.',
-    lines: [
-      ['time/rollout_s', 'rollout'],
-      ['time/train_s', 'training'],
-    ],
+    title: 'Truncated completions',
+    note: 'Share of completions cut at the token limit.',
+    lines: [['stop/max_tokens', 'cut off']],
+    include: [0],
+  },
+  {
+    stage: 'reinforce',
+    title: 'Clipped tokens',
+    note: 'Share of tokens whose ratio to the acting policy lies outside the clipping range, in the last update of a batch.',
+    lines: [['policy/clip_share', 'clipped']],
+    include: [0],
+  },
+  {
+    stage: 'reinforce',
+    title: 'Sampled against recomputed',
+    note: 'Largest difference between the log-probability a token was sampled with and the one it is trained with, nats.',
+    lines: [['policy/logprob_difference', 'difference']],
     include: [0],
   },
 ];
@@ -86,27 +119,41 @@ const PLANS: readonly Plan[] = [
 const STAGE_TITLES: Readonly<Record<string, string>> = { sft: 'SFT', reinforce: 'REINFORCE', teach: 'Teacher' };
 
 export function curvesSection(curves: readonly Curve[]): Html {
-  const charts = PLANS.flatMap((plan) => plannedChart(plan, curves));
+  const charts = [...PLANS.flatMap((plan) => plannedChart(plan, curves)), ...timeChart(curves)];
   if (charts.length === 0) return html``;
   return html`<section>
     <h2>Training</h2>
-    <p class="lead">Thin lines are single steps, bold ones their moving mean; the legend gives the last value.</p>
+    <p class="lead">
+      Thin lines are single steps, bold ones their moving mean; where there are too many steps to draw, the pale band
+      goes from the least to the most of those together. Dots are all that was measured. The legend gives the last
+      value.
+    </p>
     <div class="charts">${charts}</div>
     ${otherCharts(curves)}
   </section>`;
 }
 
 function plannedChart({ stage, lines, ...chart }: Plan, curves: readonly Curve[]): Html[] {
-  const series = lines.flatMap(([name, label]) => {
-    const curve = curves.find((each) => each.stage === stage && each.name === name && each.points.length > 0);
-    return curve ? [{ label, points: curve.points }] : [];
-  });
+  const series = lines.flatMap(([name, label]) => toSeries(curves, stage, name, label));
   return series.length > 0 ? [lineChart({ ...chart, series })] : [];
+}
+
+function toSeries(curves: readonly Curve[], stage: string, name: string, label: string): Series[] {
+  const curve = curves.find((each) => each.stage === stage && each.name === name && each.points.length > 0);
+  return curve ? [{ label, points: curve.points }] : [];
+}
+
+function timeChart(curves: readonly Curve[]): Html[] {
+  const series = toTimeSplit(curves);
+  if (series.length === 0) return [];
+  const note = 'Where the seconds of a step go: sampling tokens, the environment, and learning from what it says.';
+  return [lineChart({ title: 'Seconds of a step', note, series, include: [0], stacked: true })];
 }
 
 /** Whatever else was logged, folded away: nothing that was measured is out of reach. */
 function otherCharts(curves: readonly Curve[]): Html {
   const planned = new Set(PLANS.flatMap(({ stage, lines }) => lines.map(([name]) => `${stage} ${name}`)));
+  for (const name of ['time/rollout_s', 'time/sample_s', 'time/train_s']) planned.add(`reinforce ${name}`);
   const rest = curves.filter(
     ({ stage, name, points }) => points.length > 1 && !name.startsWith('reward/') && !planned.has(`${stage} ${name}`),
   );
@@ -118,35 +165,4 @@ function otherCharts(curves: readonly Curve[]): Html {
     <summary>${rest.length} other metrics</summary>
     <div class="charts">${charts}</div>
   </details>`;
-}
-
-/** Every component of the reward: where it began, where it ended, and its way between on a scale of 0 to 1. */
-export function componentsSection(curves: readonly Curve[]): Html {
-  const components = curves.filter(({ stage, name, points }) => {
-    return stage === 'reinforce' && name.startsWith('reward/') && points.length > 1;
-  });
-  if (components.length === 0) return html``;
-  const rows = components.map(({ name, points }) => {
-    const [start, end] = ends(points.map(({ value }) => value));
-    return html`<li>
-      <code>${name.slice('reward/'.length)}</code> <span>${fixed(start, 2)}</span> ${sparkline(points)}
-      <b>${fixed(end, 2)}</b>
-    </li>`;
-  });
-  return html`<section>
-    <h2>Reward components in training</h2>
-    <p class="lead">
-      Mean of the first tenth of the steps, the way between on a scale of 0 to 1, mean of the last tenth. 1 is best in
-      every row.
-    </p>
-    <ul class="components">
-      ${rows}
-    </ul>
-  </section>`;
-}
-
-function ends(values: readonly number[]): [number, number] {
-  const size = Math.max(1, Math.round(values.length / 10));
-  const average = (part: readonly number[]): number => part.reduce((sum, value) => sum + value, 0) / part.length;
-  return [average(values.slice(0, size)), average(values.slice(-size))];
 }

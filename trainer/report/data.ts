@@ -12,6 +12,8 @@ export interface ReportData {
   teacher?: TeacherFacts | undefined;
   /** Metrics by stage and name. */
   curves: readonly Curve[];
+  /** Validation tasks that changed most in REINFORCE, drawn by successive versions of the policy. */
+  strip: readonly Strip[];
   /** Tasks chosen by order, drawn by each policy; none of them is among the best or worst. */
   comparisons: readonly Example[];
   /** Tasks that the trained policy drew best, highest return first, and worst, lowest first; beside it what it began as. */
@@ -79,4 +81,9 @@ export interface Example {
   task_id: string;
   prompt: string;
   drawings: readonly Drawing[];
+}
+
+/** A task at successive versions of the policy; the last reward less the first. */
+export interface Strip extends Example {
+  change: number;
 }

@@ -2,8 +2,8 @@
  * Examples: a task, and side by side what each policy drew, what it earned, why it lost points, and what it said. A
  * picture is an image with its SVG inside, so that nothing in it can run or reach out.
  */
-import type { Drawing, Example } from './data.ts';
-import { fixed, html, policyName, type Html } from './html.ts';
+import type { Drawing, Example, Strip } from './data.ts';
+import { fixed, html, policyName, signed, type Html } from './html.ts';
 
 /** Reasons shown of a drawing, the largest losses first; one that would read −0.00 is none. */
 const MOST_REASONS = 4;
@@ -39,6 +39,38 @@ export function gallery(examples: readonly Example[]): Html {
       </article>`,
   );
   return html`<div class="strip">${cards}</div>`;
+}
+
+/** The same task at successive versions, left to right: pictures and rewards alone, since the reasons stand elsewhere. */
+export function stripSection(strips: readonly Strip[]): Html {
+  if (strips.length === 0) return html``;
+  return html`<section>
+    <h2>The same task at successive policy versions</h2>
+    <p class="lead">
+      Validation tasks, which no policy is trained on, as REINFORCE goes on: those of different families that gained
+      most from the first version to the last, and the one that lost most where one did. Under each picture stands its
+      reward under graded.
+    </p>
+    ${strips.map(stripCard)}
+  </section>`;
+}
+
+function stripCard({ task_id, prompt, change, drawings }: Strip): Html {
+  const frames = drawings.map(({ policy, svg, reward }) => {
+    return html`<li>
+      ${picture(svg, `drawn by ${policyName(policy)}, reward ${fixed(reward, 2)}`)}
+      <span>${policyName(policy)} <b class="${gradeOf(reward)}">${fixed(reward, 2)}</b></span>
+    </li>`;
+  });
+  return html`<article class="task">
+    <p class="prompt">
+      <code>${task_id}</code> ${shortened(prompt)}
+      <small>changed by <b class="${change < 0 ? 'low' : 'high'}">${signed(change, 2)}</b></small>
+    </p>
+    <ol class="film" tabindex="0" aria-label="${task_id} at ${drawings.length} policy versions">
+      ${frames}
+    </ol>
+  </article>`;
 }
 
 function drawingFigure(drawing: Drawing): Html {

@@ -1,11 +1,11 @@
-/** The parts of the report that are tables and facts: verdict, rewards, teacher, times, settings, how to repeat it. */
-import type { StageTime } from '../../clients/store/index.ts';
+/** The parts of the report that are tables and facts: verdict, rewards, teacher, settings, how to repeat it. */
 import { PRESETS, type Preset } from '../../schemas/reward.ts';
 import type { EvaluationRow } from '../evaluate.ts';
 import { toDuration } from '../progress.ts';
 import type { EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
 import { gallery } from './drawings.ts';
-import { duration, fixed, html, percent, policyName, signed, time, type Html } from './html.ts';
+import { fixed, html, percent, policyName, signed, time, type Html } from './html.ts';
+import { totalOf } from './times.ts';
 import { toVerdict } from './verdict.ts';
 
 export function header(data: ReportData): Html {
@@ -36,11 +36,6 @@ export function header(data: ReportData): Html {
   </header>`;
 }
 
-/** Time of all stages, so far where the run goes on; pauses between two parts of a run do not count. */
-function totalOf(stages: readonly StageTime[]): number {
-  return stages.reduce((sum, { seconds }) => sum + seconds, 0);
-}
-
 export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
   if (!evaluation) return html``;
   const { tasks, rows, difference } = evaluation;
@@ -50,7 +45,7 @@ export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
       Mean reward ± one standard error on ${tasks}, which none of the policies was trained on. Each completion is scored
       under every preset; <b>graded</b> is the one trained on and the one to judge by.
     </p>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="region" aria-label="Rewards by policy">
       <table class="rewards">
         <thead>
           <tr>
@@ -118,32 +113,6 @@ function tile(value: string, label: string): Html {
     <dt>${label}</dt>
     <dd>${value}</dd>
   </div>`;
-}
-
-export function timesSection(stages: readonly StageTime[]): Html {
-  if (stages.length === 0) return html``;
-  const total = totalOf(stages);
-  const rows = stages.map(({ stage, seconds }) => {
-    const share = total > 0 ? Math.round((100 * seconds) / total) : 0;
-    return html`<tr>
-      <th scope="row">${stage}</th>
-      <td class="bar wide" style="--share:${share}%">${duration(seconds)}</td>
-      <td>${share} %</td>
-    </tr>`;
-  });
-  return html`<section>
-    <h2>Time</h2>
-    <table class="times">
-      <tbody>
-        ${rows}
-        <tr>
-          <th scope="row">together</th>
-          <td>${duration(total)}</td>
-          <td></td>
-        </tr>
-      </tbody>
-    </table>
-  </section>`;
 }
 
 export function settingsSection({ settings, repeat }: ReportData): Html {

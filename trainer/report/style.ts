@@ -57,29 +57,39 @@ tbody th { font-weight: 600; } tbody th small { display: block; font-weight: 400
 .times { max-width: 560px; } .times .wide { width: 60%; text-align: left; }
 .difference th, .difference td { border-bottom: 0; border-top: 2px solid var(--rule); }
 .up b, .high { color: var(--good); } .down b, .low { color: var(--bad); } .middle { color: var(--warn); }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 20px 28px; margin-top: 14px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 22px 28px; margin-top: 14px; }
+.charts .wide { grid-column: 1 / -1; overflow-x: auto; } .wide > svg { min-width: 640px; }
 figure { margin: 0; }
-.chart figcaption { color: var(--soft); font-size: 13px; min-height: 40px; } .chart figcaption b { color: var(--ink); font-size: 14px; }
-.chart svg { display: block; width: 100%; height: auto; }
+.chart { display: flex; flex-direction: column; }
+.chart figcaption { flex: 1; margin-bottom: 4px; max-width: 90ch; color: var(--soft); font-size: 13px; } .chart figcaption b { display: block; color: var(--ink); font-size: 14px; }
+.chart > svg { display: block; width: 100%; height: auto; }
 .axis { fill: var(--soft); font: 11px system-ui, "DejaVu Sans", sans-serif; }
 .grid { stroke: var(--rule); fill: none; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; } .raw { fill: none; stroke-width: 1; opacity: .35; }
-.dot { stroke: none; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 2px 0 0 52px; color: var(--soft); font-size: 12px; }
+.band { stroke: none; opacity: .2; } .area { stroke: none; opacity: .75; } .dot { stroke: none; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 2px 0 0 min(52px, 11%); color: var(--soft); font-size: 12px; }
 .legend b { color: var(--ink); font-variant-numeric: tabular-nums; }
-.legend i { display: inline-block; width: 14px; height: 3px; margin-right: 6px; vertical-align: middle; border-radius: 2px; }
+.key { width: 22px; height: 8px; vertical-align: middle; }
 ${[1, 2, 3, 4, 5, 6]
   .map(
     (n) =>
-      `path.series-${n} { stroke: var(--series-${n}); } circle.series-${n} { fill: var(--series-${n}); } i.series-${n} { background: var(--series-${n}); -webkit-print-color-adjust: exact; print-color-adjust: exact; }`,
+      `.line.series-${n}, .raw.series-${n} { stroke: var(--series-${n}); } .band.series-${n}, .area.series-${n}, .dot.series-${n} { fill: var(--series-${n}); }`,
   )
   .join('\n')}
-.components { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 2px 40px; margin: 10px 0; padding: 0; list-style: none; }
-.components li { display: grid; grid-template-columns: 1fr 44px 170px 44px; align-items: center; justify-items: end; font-variant-numeric: tabular-nums; break-inside: avoid; }
-.components code { justify-self: start; } .components span { color: var(--soft); } .spark { display: block; width: 160px; height: 28px; }
+.line.series-2 { stroke-dasharray: 7 3; } .line.series-3 { stroke-dasharray: 2 2; } .line.series-4 { stroke-dasharray: 9 3 2 3; }
+.line.series-5 { stroke-dasharray: 4 4; } .line.series-6 { stroke-dasharray: 12 4; }
+h3 { margin: 0 0 2px; padding-top: 14px; font-size: 14px; color: var(--soft); font-weight: 600; }
+.components { columns: 2 420px; column-gap: 40px; margin: 6px 0; }
+.components > div { break-inside: avoid; } .components ul { margin: 0; padding: 0; list-style: none; }
+.components li { display: grid; grid-template-columns: 1fr 44px minmax(80px, 170px) 44px; align-items: center; justify-items: end; font-variant-numeric: tabular-nums; break-inside: avoid; }
+.components code { justify-self: start; } .components span { color: var(--soft); } .spark { display: block; width: 100%; max-width: 160px; height: 36px; padding-left: 8px; }
+.part th { padding-left: 26px; font-weight: 400; color: var(--soft); } .part td { color: var(--soft); }
 details { margin-top: 18px; } summary { cursor: pointer; color: var(--soft); }
 .task { padding: 14px 16px; margin: 0 0 16px; background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
 .strip { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 14px; }
+.film { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(150px, 1fr); gap: 10px; margin: 0; padding: 2px 2px 6px; list-style: none; overflow-x: auto; }
+.film img, .film .nothing { height: 170px; font-size: 13px; } .film span { display: block; margin-top: 4px; text-align: center; font-size: 13px; }
+:focus-visible { outline: 2px solid var(--series-1); outline-offset: 2px; }
 .prompt { font-size: 14px; overflow-wrap: anywhere; } .prompt code { color: var(--soft); font-size: 12px; }
 .drawing figcaption { margin-top: 6px; text-align: center; font-size: 14px; }
 img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-down; background: #fff; border: 1px solid var(--rule); border-radius: 6px; }
@@ -89,6 +99,10 @@ img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-do
 .settings { columns: 2 320px; column-gap: 28px; }
 .settings div { display: flex; justify-content: space-between; gap: 16px; padding: 4px 0; border-bottom: 1px solid var(--rule); break-inside: avoid; }
 .settings dt { color: var(--soft); } .settings dd { overflow-wrap: anywhere; text-align: right; }
+@media (max-width: 520px) {
+  body { padding: 20px 16px 40px; }
+  .chart:not(.wide) .axis { font-size: 15px; }
+}
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   h2 { margin-top: 24px; }
@@ -96,11 +110,13 @@ img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-do
   figure, article, tr, .tiles, .verdict { break-inside: avoid; }
   .verdict { border: 1px solid currentColor; }
   th, td { padding: 5px 6px; }
-  .charts { grid-template-columns: 1fr 1fr; gap: 12px 20px; }
+  .charts { grid-template-columns: 1fr 1fr; gap: 12px 20px; } .wide > svg { min-width: 0; }
   .strip { grid-template-columns: repeat(auto-fit, minmax(30%, 1fr)); gap: 10px; }
-  .components { grid-template-columns: 1fr 1fr; gap: 2px 24px; }
-  .components li { grid-template-columns: 1fr 34px 110px 34px; } .spark { width: 104px; height: 18px; }
+  .components { columns: 2; column-gap: 24px; }
+  .components li { grid-template-columns: 1fr 34px 100px 34px; } .spark { height: 20px; }
   img, .nothing { height: 140px; }
+  .film { grid-auto-columns: minmax(0, 1fr); overflow: visible; } .film img, .film .nothing { height: 90px; } .film span { font-size: 8pt; }
+  .area, .band, .bar { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   .task { padding: 10px; break-inside: auto; }
   .prompt, .drawing ul { font-size: 8.5pt; }
 }
