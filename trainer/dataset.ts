@@ -1,7 +1,7 @@
 /** The SFT dataset of a run: one JSON object a line, written whole or not at all. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { writeAtomic } from './run.ts';
+import { writeAtomic } from './atomic.ts';
 
 export const Example = z.strictObject({
   task_id: z.string(),

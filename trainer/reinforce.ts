@@ -18,8 +18,10 @@ import type { Family, Level } from '../schemas/task.ts';
 import { isFlatGroup } from './advantage.ts';
 import { computeTurnAdvantages, groupBy, learningRewards, nextMovingMeans, returnsToGo } from './credit.ts';
 import type { CreditOptions } from './credit.ts';
+import { assertKl, assertUpdated } from './divergence.ts';
 import { computeLogprobs } from './model/loss.ts';
 import type { Model } from './model/model.ts';
+import { KL_ESTIMATES } from './objective.ts';
 import type { Optimizer } from './optimizer.ts';
 import { toEpisodeRecord } from './record.ts';
 import { rollout, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
@@ -39,6 +41,8 @@ export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateO
   warmup_steps: number;
   /** Last share of the steps, over which the learning rate falls towards 0. */
   decay_share: number;
+  /** Mean k3 to the reference, nats a token, over which the run stops. */
+  max_kl: number;
 }
 
 /** What REINFORCE carries from step to step beside weights and optimizer; it goes into the checkpoint. */
@@ -59,19 +63,21 @@ export interface ReinforceParts {
   optimizer: Optimizer;
   /** The policy as the weights are now, sampling with a stream of the given step; disposed after the rollout. */
   createPolicy: (step: number) => Promise<{ act: Policy; dispose: () => void }>;
-  /** Called after each step, once it is in the log; a good place to save a checkpoint. */
-  onStep: (state: ReinforceState, metrics: Record<string, number>) => Promise<void>;
+  /**
+   * Called after each step, once it is in the log; a good place to save a checkpoint. `assertGood` throws Diverged where
+   * the weights as they are now are too far from the reference: a checkpoint of them would be no good one.
+   */
+  onStep: (state: ReinforceState, metrics: Record<string, number>, assertGood: () => Promise<void>) => Promise<void>;
 }
 
-/** Skipped updates in a row after which the run stops. */
-const MAX_SKIPPED = 3;
 /** Training tasks for REINFORCE begin here, far from those the teacher answered. */
 const FIRST_INDEX = 1_000_000;
 const INDEX_RANGE = 1_000_000_000;
 
 /**
  * Trains from `state` to the last step.
- * @throws Error when updates stay non-finite, or when the environment cannot be reached: the last checkpoint stays good.
+ * @throws Diverged where updates stay non-finite or the policy leaves the reference by more than `max_kl`; the client's
+ *   errors where the environment cannot be reached. The last checkpoint stays good.
  */
 export async function reinforce(
   parts: ReinforceParts,
@@ -90,7 +96,7 @@ export async function reinforce(
     const actedMs = performance.now();
 
     // learn
-    const reference_logprobs = await referenceLogprobs(parts.reference, trajectories, options);
+    const reference_logprobs = await logprobsUnder(parts.reference, trajectories, options);
     const rewards_ET = learningRewards(trajectories, reference_logprobs, options);
     const returns_ET = returnsToGo(rewards_ET);
     const groups = trajectories.map(({ group_id }) => group_id);
@@ -120,15 +126,13 @@ export async function reinforce(
       );
       store.recordMetrics(options.run_id, 'reinforce', step + 1, metrics);
     });
-    await parts.onStep(state, metrics);
-    assertFinite(state);
+    assertUpdated('reinforce', step + 1, state.skipped_in_a_row);
+    assertKl('reinforce', step + 1, update.metrics['policy/kl_k3'] ?? 0, options.max_kl);
+    await parts.onStep(state, metrics, async () => {
+      const logprobs = await logprobsUnder(parts.model, trajectories, options);
+      assertKl('reinforce', step + 1, meanK3(logprobs, reference_logprobs), options.max_kl);
+    });
   }
-}
-
-/** @throws Error where updates stay non-finite; a run that is taken up from there has not become better by it. */
-export function assertFinite({ skipped_in_a_row }: ReinforceState): void {
-  if (skipped_in_a_row < MAX_SKIPPED) return;
-  throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite: lower the learning rate`);
 }
 
 /** Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream. */
@@ -143,9 +147,9 @@ export function drawTasks(
   });
 }
 
-/** Log-probabilities of the sampled tokens under the reference policy, [E][turn][token]. */
-async function referenceLogprobs(
-  reference: Model,
+/** Log-probabilities of the sampled tokens under a model, [E][turn][token]. */
+async function logprobsUnder(
+  model: Model,
   trajectories: readonly Trajectory[],
   { temperature }: ReinforceOptions,
 ): Promise<number[][][]> {
@@ -154,9 +158,15 @@ async function referenceLogprobs(
     prompt_ids: completions.map(({ prompt_ids }) => prompt_ids),
     completion_ids: completions.map(({ completion_ids }) => completion_ids),
   };
-  const { logprobs } = await computeLogprobs(reference, batch, { temperature });
+  const { logprobs } = await computeLogprobs(model, batch, { temperature });
   let next = 0;
   return trajectories.map(({ turns }) => turns.map(() => logprobs[next++]!));
+}
+
+/** Mean k3 estimate of KL(policy || reference), nats a token, from what was sampled; see KL_ESTIMATES. */
+function meanK3(logprobs_ETN: number[][][], reference_ETN: number[][][]): number {
+  const [logprobs, reference] = [logprobs_ETN.flat(2), reference_ETN.flat(2)];
+  return mean(logprobs.map((logprob, i) => KL_ESTIMATES.k3(logprob, reference[i]!)));
 }
 
 /** Linear warm-up, then constant, then linear towards 0: what is left of the noise of sampled gradients averages out. */

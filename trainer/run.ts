@@ -1,14 +1,15 @@
 /**
  * Run folders: `<root>/<run_id>/` with `config.json` (command, resolved settings, versions, commit), checkpoints, report
  * and, once the run is complete, `summary.json`. The same command with the same settings takes up its unfinished run;
- * a file named `running.pid` keeps two processes from taking up the same one.
+ * a file named `running.pid` keeps two processes from taking up the same one, and `diverged.txt` says why one cannot go on.
  */
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { isAlive, startOf, writeAtomic } from './atomic.ts';
+import { Diverged } from './divergence.ts';
 
 export interface RunOptions {
   /** Where run folders are kept: `runs`. */
@@ -30,6 +31,10 @@ export interface RunFolder {
   git_commit?: string | undefined;
   /** Path of a file in the folder. */
   file(...names: string[]): string;
+  /** Keeps why the run cannot go on: from then on it is refused, since it would end the same way. */
+  writeDivergence(error: Diverged): void;
+  /** @throws Diverged with what was kept */
+  assertNotDiverged(): void;
   /** Writes `summary.json`, which marks the run as complete. */
   writeSummary(summary: Readonly<Record<string, unknown>>): void;
   /** Lets others take the run up. */
@@ -50,19 +55,6 @@ export class RunError extends Error {
     this.name = 'RunError';
     this.code = code;
   }
-}
-
-/** Writes a file whole or not at all: a temporary one beside it, flushed, then renamed. */
-export function writeAtomic(path: string, content: string | Uint8Array): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, 'w');
-  try {
-    writeFileSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }
 
 /** Commit of the checkout these sources are in, if they are in one. */
@@ -93,14 +85,25 @@ function readConfig(folder: string): RunConfig | undefined {
 
 /** Whether a live process other than this one works in the folder. */
 export function isInUse(folder: string): boolean {
+  const [id = '', start = ''] = readOwner(folder).split(' ');
+  const pid = Number(id);
+  if (!(pid > 0) || pid === process.pid || !isAlive(pid)) return false; // empty: its process ended while it wrote the file
+  return start === '' || startOf(pid) === start; // else the id belongs to another process by now
+}
+
+function readOwner(folder: string): string {
   try {
-    const pid = Number(readFileSync(join(folder, 'running.pid'), 'utf8'));
-    if (!(pid > 0) || pid === process.pid) return false; // empty: its process ended while it wrote the file
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return readFileSync(join(folder, 'running.pid'), 'utf8');
+  } catch {
+    return ''; // nobody
   }
+}
+
+const DIVERGENCE = 'diverged.txt';
+
+function kept(file: string): Diverged {
+  const advice = `change what it says, or remove ${file} to go on from the last checkpoint all the same`;
+  return new Diverged(`${readFileSync(file, 'utf8').trim()}. The same command ends the same way: ${advice}`);
 }
 
 /** JSON as it comes back from a file, to compare settings with stored ones. */
@@ -147,15 +150,16 @@ function createFolder(root: string, command: string): string {
 /** @throws RunError in_use where another live process holds the folder. */
 function claim(folder: string): void {
   const path = join(folder, 'running.pid');
+  const owner = `${process.pid} ${startOf(process.pid)}`.trim();
   mkdirSync(folder, { recursive: true });
   if (
     createdAnew(() => {
-      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      writeFileSync(path, owner, { flag: 'wx' });
     })
   )
     return;
   if (isInUse(folder)) throw new RunError('in_use', `${folder} is in use by another process`);
-  writeFileSync(path, String(process.pid)); // its process is gone
+  writeFileSync(path, owner); // its process is gone
 }
 
 function changedKeys(a: Record<string, unknown>, b: Record<string, unknown>): string[] {
@@ -191,6 +195,12 @@ export function openRun(options: RunOptions): RunFolder {
   const file = (...names: string[]): string => join(path, ...names);
   return {
     ...{ run_id, path, resumed: found !== undefined, git_commit, file },
+    writeDivergence: ({ message }) => {
+      if (!existsSync(file(DIVERGENCE))) writeAtomic(file(DIVERGENCE), `${message}\n`);
+    },
+    assertNotDiverged: () => {
+      if (existsSync(file(DIVERGENCE))) throw kept(file(DIVERGENCE));
+    },
     writeSummary: (summary) => {
       writeAtomic(file('summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
     },

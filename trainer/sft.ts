@@ -8,15 +8,15 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
-import { createRng, hash64 } from '../schemas/seed.ts';
-import { labelWords, renameWords } from './augment.ts';
+import { assertUpdated } from './divergence.ts';
 import { createLayout } from './model/layout.ts';
 import type { TokenBatch } from './model/layout.ts';
 import { lossAndGradients, weightedLoss } from './model/loss.ts';
 import { forward } from './model/model.ts';
 import type { Model } from './model/model.ts';
 import type { Optimizer } from './optimizer.ts';
-import { encodeCompletion, encodePrompt } from './tokenizer.ts';
+import { SCHEDULES, SCHEDULE_NAMES } from './schedule.ts';
+import { createBatches, encodeExample, isRewritten, type EncodedExample } from './sft-batches.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { TextPair } from './vocabulary.ts';
 
@@ -28,9 +28,17 @@ export const SftSettings = z.strictObject({
   batch_size: Count.default(12).meta({ description: 'Examples of a step', unit: 'examples' }),
   max_tokens: Count.default(450_000).meta({ description: 'Tokens to train on, prompts included', unit: 'tokens' }),
   warmup_steps: Count.default(50).meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
+  schedule: z.enum(SCHEDULE_NAMES).default('linear').describe('How the rate falls at the end'),
   decay_share: Share.default(0.3).describe('Last share of the tokens, in which the rate falls to 0'),
   word_weight: z.number().positive().default(2).describe('Weight of tokens of words; others weigh 1'),
+  prompt_weight: z.number().min(0).default(0).describe('Weight of tokens of prompts; 0 trains on completions alone'),
+  micro_batch_tokens: Count.default(8192).meta({
+    description: 'Computed at once; gradients of a larger batch add up',
+    unit: 'tokens',
+  }),
   rename_share: Share.default(1).describe('Share of examples whose label words are replaced by others, see augment.ts'),
+  made_up_share: Share.default(0).describe('Share of new label words that are made up, for an open vocabulary'),
+  reword_share: Share.default(0).describe('Share of examples whose prompt is put in other words, see reword.ts'),
   validate_every: Count.default(25).meta({ description: 'Steps between validations', unit: 'steps' }),
   stop_at_exact: Share.default(0.97).describe(
     'Share of validation completions all right at which to stop; 1 never stops',
@@ -65,33 +73,23 @@ export interface SftParts {
   readonly onStep: (state: SftState, metrics: Readonly<Record<string, number>>) => Promise<void> | void;
 }
 
-/** Updates in a row without finite gradients after which the run stops. */
-const MAX_SKIPPED = 3;
-
 /**
  * Trains from `start` until the tokens are used up or validation is good enough.
- * @throws Error if there are no examples, or if gradients stay non-finite
+ * @throws Error if there are no examples; Diverged if gradients stay non-finite
  */
 export async function runSft(parts: SftParts, settings: SftSettings, start: SftState = SFT_START): Promise<SftState> {
   if (parts.examples.length === 0) throw new Error('there are no examples to train on');
-  const examples = parts.examples.map((example) => encodeExample(parts.tokenizer, example));
-  const validation = parts.validation.map((example) => encodeExample(parts.tokenizer, example));
-  const isWord = (id: number): boolean => parts.tokenizer.isWord(id);
-  const words = labelWords(examples, isWord);
+  const batches = createBatches(parts.tokenizer, parts.examples, settings);
+  const validation = encodeValidation(parts, settings);
   let state: SftState = { ...SFT_START, ...start };
   while (!state.is_finished) {
-    if (state.skipped_in_a_row >= MAX_SKIPPED) {
-      throw new Error(`${MAX_SKIPPED} updates in a row had gradients that are not finite: lower the learning rate`);
-    }
+    assertUpdated('sft', state.optimizer_step, state.skipped_in_a_row);
     const startedMs = performance.now();
     const step = state.optimizer_step + 1;
-    const rng = createRng(hash64('sft.rename', settings.seed, step));
-    const batch = takeBatch(examples, state.examples, settings).map((example) =>
-      rng.next() < settings.rename_share ? renameWords(example, words, isWord, rng) : example,
-    );
+    const batch = batches.take(step, state.examples);
     const tokens = state.tokens + countTokens(batch);
     const lrFactor = learningRateFactor(step, state.tokens, settings);
-    const { loss, update } = await takeStep(parts, batch, lrFactor, settings.word_weight);
+    const { loss, update } = await takeStep(parts, batch, lrFactor, settings);
     const metrics: Record<string, number> = {
       'loss/sft': loss,
       'optim/lr_factor': lrFactor,
@@ -101,72 +99,69 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
       'perf/tokens_per_s': ((tokens - state.tokens) / (performance.now() - startedMs)) * 1000,
     };
     const isLast = tokens >= settings.max_tokens;
-    if (validation.length > 0 && (isLast || step % settings.validate_every === 0)) {
-      Object.assign(metrics, await validate(parts.model, validation));
+    if (isLast || step % settings.validate_every === 0) {
+      for (const [name, of] of validation) Object.assign(metrics, await validate(parts, name, of));
     }
     const isGood = (metrics['validation/exact'] ?? 0) >= settings.stop_at_exact && settings.stop_at_exact < 1;
     const taken = state.examples + settings.batch_size;
     const skipped = update.skipped ? state.skipped_in_a_row + 1 : 0;
     state = {
       ...{ optimizer_step: step, tokens, examples: taken, skipped_in_a_row: skipped },
-      is_finished: (isLast || isGood) && skipped < MAX_SKIPPED,
+      is_finished: (isLast || isGood) && skipped === 0,
     };
     await parts.onStep(state, metrics);
   }
   return state;
 }
 
-interface EncodedExample {
-  readonly prompt_ids: readonly number[];
-  readonly completion_ids: readonly number[];
-  readonly isWord: readonly boolean[];
-}
-
-function encodeExample(tokenizer: Tokenizer, { prompt, completion }: TextPair): EncodedExample {
-  const completionIds = encodeCompletion(tokenizer, completion);
-  return {
-    prompt_ids: encodePrompt(tokenizer, prompt),
-    completion_ids: completionIds,
-    isWord: completionIds.map((id) => tokenizer.isWord(id)),
-  };
-}
-
-/** The next examples of the endless order: every pass over them is shuffled by a stream of its own. */
-function takeBatch(examples: readonly EncodedExample[], taken: number, settings: SftSettings): EncodedExample[] {
-  return Array.from({ length: settings.batch_size }, (_, i) => {
-    const pass = Math.floor((taken + i) / examples.length);
-    return examples[orderOf(pass, examples.length, settings.seed)[(taken + i) % examples.length]!]!;
-  });
-}
-
-let lastOrder: { key: string; order: readonly number[] } | undefined;
-
-function orderOf(pass: number, length: number, seed: number): readonly number[] {
-  const key = `${seed}/${pass}/${length}`;
-  if (lastOrder?.key !== key) {
-    const rng = createRng(hash64('sft.order', seed, pass));
-    lastOrder = { key, order: rng.shuffle(Array.from({ length }, (_, i) => i)) };
+/** Validation examples as they are, and rewritten like the training examples where those are. */
+function encodeValidation({ tokenizer, validation }: SftParts, settings: SftSettings) {
+  const sets: [name: string, examples: EncodedExample[]][] = [];
+  if (validation.length === 0) return sets;
+  sets.push(['validation', validation.map((example) => encodeExample(tokenizer, example))]);
+  if (isRewritten(settings)) {
+    const options = { ...settings, seed: 0, batch_size: validation.length };
+    sets.push(['validation_rewritten', createBatches(tokenizer, validation, options).take(0, 0)]);
   }
-  return lastOrder.order;
+  return sets;
 }
 
 function countTokens(batch: readonly EncodedExample[]): number {
   return batch.reduce((sum, { prompt_ids, completion_ids }) => sum + prompt_ids.length + completion_ids.length, 0);
 }
 
-/** Linear warm-up, then constant, then linear to 0 over the last share of the tokens. */
+/** Linear warm-up, then constant, then down to 0 over the last share of the tokens. */
 export function learningRateFactor(step: number, tokens: number, settings: SftSettings): number {
   const warmup = Math.min(1, step / settings.warmup_steps);
   const left = Math.max(0, 1 - tokens / settings.max_tokens);
-  return warmup * (settings.decay_share === 0 ? 1 : Math.min(1, left / settings.decay_share));
+  return warmup * SCHEDULES[settings.schedule](left, settings.decay_share);
 }
 
-async function takeStep(parts: SftParts, batch: readonly EncodedExample[], lrFactor: number, wordWeight: number) {
-  const weights = batch.map(({ isWord }) => isWord.map((word) => (word ? wordWeight : 1)));
+async function takeStep(parts: SftParts, batch: readonly EncodedExample[], lrFactor: number, settings: SftSettings) {
+  const trained = batch.map((example) => withWeights(example, parts.tokenizer, settings));
+  const weights = trained.map((example) => example.weights);
   const normaliser = weights.flat().reduce((a, b) => a + b, 0);
-  const lossBatch = { ...toTokenBatch(batch), columns: { weights } };
-  const { loss, gradients } = await lossAndGradients(parts.model, lossBatch, weightedLoss(normaliser));
+  const lossBatch = { ...toTokenBatch(trained), columns: { weights } };
+  const { loss, gradients } = await lossAndGradients(parts.model, lossBatch, weightedLoss(normaliser), {
+    max_rows: settings.micro_batch_tokens,
+  });
   return { loss, update: await parts.optimizer.apply(gradients, lrFactor) };
+}
+
+/** What each predicted token weighs. Where prompts are trained on, they are predicted too, all but their first token. */
+function withWeights(
+  { prompt_ids, completion_ids }: EncodedExample,
+  tokenizer: Tokenizer,
+  { word_weight, prompt_weight }: SftSettings,
+): EncodedExample & { weights: number[] } {
+  const weights = completion_ids.map((id) => (tokenizer.isWord(id) ? word_weight : 1));
+  if (prompt_weight === 0) return { prompt_ids, completion_ids, weights };
+  const [first, ...rest] = prompt_ids;
+  return {
+    prompt_ids: [first!],
+    completion_ids: [...rest, ...completion_ids],
+    weights: [...rest.map(() => prompt_weight), ...weights],
+  };
 }
 
 function toTokenBatch(examples: readonly EncodedExample[]): TokenBatch {
@@ -183,21 +178,26 @@ const VALIDATION_BATCH = 32;
  * Teacher-forced argmax over validation examples. `exact`: completions whose tokens are all the likeliest, which is when
  * greedy decoding would write them; `words`: the share of word tokens that are.
  */
-async function validate(model: Model, examples: readonly EncodedExample[]): Promise<Record<string, number>> {
+async function validate(
+  { model, tokenizer }: SftParts,
+  name: string,
+  examples: readonly EncodedExample[],
+): Promise<Record<string, number>> {
   let exact = 0;
   const words = { right: 0, all: 0 };
   for (let start = 0; start < examples.length; start += VALIDATION_BATCH) {
     const part = examples.slice(start, start + VALIDATION_BATCH);
     const likeliest = await argMaxTokens(model, toTokenBatch(part));
     let at = 0;
-    for (const { completion_ids, isWord } of part) {
+    for (const { completion_ids } of part) {
+      const isWord = completion_ids.map((id) => tokenizer.isWord(id));
       const right = completion_ids.map((id) => likeliest[at++] === id);
       exact += right.every(Boolean) ? 1 : 0;
       words.all += isWord.filter(Boolean).length;
       words.right += right.filter((ok, i) => ok && isWord[i]).length;
     }
   }
-  return { 'validation/exact': exact / examples.length, 'validation/words': words.right / Math.max(1, words.all) };
+  return { [`${name}/exact`]: exact / examples.length, [`${name}/words`]: words.right / Math.max(1, words.all) };
 }
 
 async function argMaxTokens(model: Model, batch: TokenBatch): Promise<Int32Array> {

@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { openStore, type Store } from '../clients/store/index.ts';
-import { createClient, type Client } from '../clients/ts/index.ts';
+import { openStore, StoreError, type Store } from '../clients/store/index.ts';
+import { ConnectionError, createClient, type Client } from '../clients/ts/index.ts';
 import {
   SHARED_SETTINGS,
   toPrintable,
@@ -15,6 +15,7 @@ import {
   type SettingsSchema,
 } from '../schemas/settings.ts';
 import { BACKEND_NAMES, createBackend, type Backend, type BackendName } from './backend.ts';
+import { Diverged } from './divergence.ts';
 import { openRun, type RunFolder } from './run.ts';
 
 /** Settings that every stage has. */
@@ -105,21 +106,43 @@ async function inRun(
   context: CommandContext,
   work: (workspace: Workspace) => Promise<Record<string, unknown>>,
 ): Promise<void> {
-  const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
-  const shouldStop = (): boolean => context.signal.aborted;
   try {
-    await createClient({ url: server.url }).health(); // a wrong address fails at once
-    const client = createClient({ url: server.url, retries: PATIENT_RETRIES });
-    const { progress, out } = context;
-    const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop });
-    run.writeSummary(summary);
-    store.finishRun(run.run_id, 'done', summary);
+    run.assertNotDiverged();
+    const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
+    try {
+      await createClient({ url: server.url }).health(); // a wrong address fails at once
+      const client = createClient({ url: server.url, retries: PATIENT_RETRIES });
+      const { progress, out } = context;
+      const shouldStop = (): boolean => context.signal.aborted;
+      const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop });
+      store.finishRun(run.run_id, 'done', summary); // first: a run that has its summary.json is never taken up again
+      run.writeSummary(summary);
+    } finally {
+      await server.close();
+    }
   } catch (error) {
-    store.finishRun(run.run_id, context.signal.aborted ? 'interrupted' : 'failed');
-    throw error;
-  } finally {
-    await server.close();
+    if (error instanceof Diverged) run.writeDivergence(error);
+    noteEnd(store, run, context.signal.aborted ? 'interrupted' : 'failed', error);
+    throw withAdvice(error);
   }
+}
+
+/** Says in the log how a run ended, if the log can be written: it may be what failed. */
+function noteEnd(store: Store, run: RunFolder, status: 'interrupted' | 'failed', error: unknown): void {
+  try {
+    store.finishRun(run.run_id, status, { error: error instanceof Error ? error.message : String(error) });
+  } catch (failure) {
+    if (!(failure instanceof StoreError)) throw failure; // the first error says more than that the log is out of reach
+  }
+}
+
+/** Where only the world outside failed, the run can go on: say so. */
+function withAdvice(error: unknown): unknown {
+  const isOutside =
+    error instanceof ConnectionError ||
+    (error instanceof StoreError && ['busy', 'disk_full', 'no_access'].includes(error.code));
+  if (!isOutside) return error;
+  return new Error(`${error.message}; the same command goes on from the last checkpoint`, { cause: error });
 }
 
 /** Loads the backend and says which one it is. @throws BackendUnavailable with what to install */

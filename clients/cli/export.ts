@@ -2,13 +2,15 @@
  * `canvas-gym export [RUN]`: what a run left in the log, as a file other programs read.
  *
  * `trajectories`: one row an episode with its steps. `sft`: prompt and completion of each teacher's answer that was kept.
- * `metrics`: stage, name, optimizer step and value. The others are for trainers: see export-training.ts. Rows are read and written page by page, so a run of any size fits.
+ * `metrics`: stage, name, optimizer step and value. The others are for trainers: see export-training.ts. Rows are read and written page by page, so a run of any size fits;
+ * the file is whole or not there.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { INSTRUCTIONS } from '../../schemas/instructions.ts';
 import { isTrainingDataset, pages, TRAINING_DATASETS, TRAINING_DATASET_NAMES } from './export-training.ts';
+import { replaceFile } from '../../trainer/atomic.ts';
 import { openStoreToRead, SCHEMA_VERSION, type Run, type Store } from '../store/index.ts';
 import { defineCommand, SHARED_SETTINGS, UsageError } from '../../schemas/settings.ts';
 
@@ -185,12 +187,11 @@ async function exportRun(store: Store, settings: Settings, out: (line: string) =
     ? TRAINING_DATASETS[dataset](store, run_id, settings.system ?? INSTRUCTIONS)
     : READERS[dataset](store, run_id, settings);
   if (path !== '-') mkdirSync(dirname(path), { recursive: true });
-  const count =
+  const write = (file: string): number | Promise<number> =>
     format === 'parquet' && !isTrainingDataset(dataset)
-      ? await writeParquet(path, dataset, rows)
-      : path === '-'
-        ? writeJsonl(out, rows)
-        : writeJsonlFile(path, rows);
+      ? writeParquet(file, dataset, rows)
+      : writeJsonlFile(file, rows);
+  const count = path === '-' ? writeJsonl(out, rows) : await replaceFile(path, write);
   process.stderr.write(`${count} rows of ${dataset} of ${run_id}${path === '-' ? '' : ` in ${path}`}\n`);
 }
 

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
-import { writeAtomic } from '../../trainer/run.ts';
+import { writeAtomic } from '../../trainer/atomic.ts';
 import { ImportError, toTask, type Graph } from './import/graph.ts';
 import { readGraphviz } from './import/graphviz.ts';
 import { readMermaid } from './import/mermaid.ts';

@@ -66,7 +66,7 @@ describe('one update in the environment', () => {
       ...{ temperature: 1, baseline: 'leave_one_out', normalise: false, length: 'fixed', length_divisor: 10 },
       ...{ policy_loss: 'reinforce', updates_per_batch: 1, clip_low: 0.2, clip_high: 0.2, entropy_bonus: 0 },
       ...{ kl_beta: 0, reward_kl_beta: 0, kl_estimator: 'k3', mask_truncated: false, truncation_penalty: 0 },
-      ...{ warmup_steps: 0, decay_share: 0, reward: 'stronger', action_set: 'core', max_turns: 1 },
+      ...{ warmup_steps: 0, decay_share: 0, max_kl: 2, reward: 'stronger', action_set: 'core', max_turns: 1 },
     };
     const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });
     const createPolicy = async () => {

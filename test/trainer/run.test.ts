@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { gitCommit, openRun, RunError, writeAtomic, type RunOptions } from '../../trainer/run.ts';
+import { writeAtomic } from '../../trainer/atomic.ts';
+import { gitCommit, openRun, RunError, type RunOptions } from '../../trainer/run.ts';
 import { temporaryFolder } from '../tools/temporary-folder.ts';
 
 const SETTINGS = { seed: '7', levels: [1, 2], url: undefined };

@@ -12,6 +12,7 @@ import { createApp } from '../../server/app.ts';
 import { createBackend, type Backend } from '../../trainer/backend.ts';
 import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { readDataset } from '../../trainer/dataset.ts';
+import { createOptimizer } from '../../trainer/optimizer.ts';
 import { openRun } from '../../trainer/run.ts';
 import { evaluateStage, EvaluateSettings } from '../../trainer/stages/evaluate.ts';
 import { reinforceStage, ReinforceSettings } from '../../trainer/stages/reinforce.ts';
@@ -125,7 +126,7 @@ describe('a run', () => {
     const ws = createWorkspace('broken');
     const { model, tokenizer } = loadCheckpoint(whole.run.file('rl'), backend);
     const state = { optimizer_step: rlSettings.steps, env_steps: 0, moving_means: [], skipped_in_a_row: 3 };
-    await saveCheckpoint(ws.run.file('rl'), { model, tokenizer, state });
+    await saveCheckpoint(ws.run.file('rl'), { model, tokenizer, optimizer: createOptimizer(model), state });
     await expect(reinforceStage(ws, backend, whole.run.file('sft'), rlSettings)).rejects.toThrow('not finite');
   });
 

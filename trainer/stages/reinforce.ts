@@ -6,12 +6,13 @@ import { hash64 } from '../../schemas/seed.ts';
 import { Level } from '../../schemas/task.ts';
 import { BASELINES } from '../advantage.ts';
 import type { Backend } from '../backend.ts';
-import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import { loadCheckpoint, resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import { assertUpdated } from '../divergence.ts';
 import { disposeModel, readParameters, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
 import { createModelPolicy } from '../policy.ts';
-import { assertFinite, reinforce, type ReinforceState } from '../reinforce.ts';
+import { reinforce, type ReinforceState } from '../reinforce.ts';
 import type { Policy } from '../rollout.ts';
 import { createSampler } from '../sample.ts';
 import { trainingFamilies } from '../teach.ts';
@@ -67,6 +68,10 @@ export const ReinforceSettings = z.strictObject({
   rl_decay_share: Share.default(0.4).describe('Last share of the steps, in which the rate falls to 0'),
   rl_muon_lr: z.number().positive().default(0.003).describe('Learning rate of the matrices (Muon)'),
   rl_adamw_lr: z.number().positive().default(3e-4).describe('Learning rate of embedding and gains (AdamW)'),
+  max_kl: z.number().positive().default(2).meta({
+    description: 'KL (k3) to the policy it starts from at which the run stops, as one that has gone astray',
+    unit: 'nats a token',
+  }),
   rl_checkpoint_every: Count.default(10).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
 });
 export type ReinforceSettings = z.output<typeof ReinforceSettings>;
@@ -81,7 +86,7 @@ const REINFORCE_START: ReinforceState = {
 /**
  * Improves the policy of a checkpoint.
  * @returns the folder of the improved one
- * @throws CheckpointError, Interrupted, the client's errors; Error where gradients stay non-finite
+ * @throws CheckpointError, Interrupted, Diverged, the client's errors
  */
 export async function reinforceStage(
   ws: Workspace,
@@ -90,9 +95,9 @@ export async function reinforceStage(
   settings: ReinforceSettings & { seed: number },
 ): Promise<string> {
   const folder = ws.run.file('rl');
-  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const loaded = resumeCheckpoint(folder, backend);
   const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
-  assertFinite(state);
+  assertUpdated('reinforce', state.optimizer_step, state.skipped_in_a_row);
   const base = loadCheckpoint(from, backend);
   const { tokenizer } = base;
   const model = loaded?.model ?? loadCheckpoint(from, backend).model;
@@ -106,12 +111,19 @@ export async function reinforceStage(
       const parts = {
         ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
         createPolicy: (step: number) => policyAt(model, tokenizer, settings, step),
-        onStep: async (now: ReinforceState, metrics: Readonly<Record<string, number>>) => {
+        onStep: async (
+          now: ReinforceState,
+          metrics: Readonly<Record<string, number>>,
+          assertGood: () => Promise<void>,
+        ) => {
           ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']! });
           const isLast = now.optimizer_step === settings.steps;
           const isDue = isLast || now.optimizer_step % settings.rl_checkpoint_every === 0;
           const isStopped = !isLast && ws.shouldStop();
-          if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
+          if (isDue || isStopped) {
+            await assertGood();
+            await saveCheckpoint(folder, { model, tokenizer, optimizer, state: now });
+          }
           if (isDue) mark();
           if (isStopped) throw new Interrupted(`step ${now.optimizer_step}`);
         },

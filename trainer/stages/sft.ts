@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createRng, hash64 } from '../../schemas/seed.ts';
 import type { Backend } from '../backend.ts';
-import { hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import { resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
 import type { Example } from '../dataset.ts';
 import { tinyConfig } from '../model/config.ts';
 import { createModel, disposeModel } from '../model/model.ts';
@@ -32,7 +32,7 @@ export type SftStageSettings = z.output<typeof SftStageSettings>;
 /**
  * Trains the tiny model from nothing on the examples.
  * @returns the checkpoint's folder
- * @throws CheckpointError, Interrupted; Error where no examples are left to train on or gradients stay non-finite
+ * @throws CheckpointError, Interrupted, Diverged; Error where no examples are left to train on
  */
 export async function sftStage(
   ws: Workspace,
@@ -41,7 +41,7 @@ export async function sftStage(
   settings: SftStageSettings & { seed: number },
 ): Promise<string> {
   const folder = ws.run.file('sft');
-  const loaded = hasCheckpoint(folder) ? loadCheckpoint(folder, backend) : undefined;
+  const loaded = resumeCheckpoint(folder, backend);
   const start: SftState = { ...SFT_START, ...(loaded?.state as SftState | undefined) };
   if (start.is_finished) {
     if (loaded) disposeModel(loaded.model);
@@ -63,7 +63,8 @@ export async function sftStage(
       ws.progress.update(state.tokens, { loss: metrics['loss/sft']! });
       const isStopped = !state.is_finished && ws.shouldStop();
       const isDue = state.is_finished || state.optimizer_step % settings.sft_checkpoint_every === 0;
-      if (isDue || isStopped) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
+      const isGood = state.skipped_in_a_row === 0; // else the weights may be past saving
+      if ((isDue || isStopped) && isGood) await saveCheckpoint(folder, { model, tokenizer, optimizer, state });
       if (isDue) mark();
       if (isStopped) throw new Interrupted(`step ${state.optimizer_step}`);
     };
