@@ -136,14 +136,34 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 function learnMerges(words: readonly string[], count: number): [string, string][] {
   const merges = Array.from(LETTERS, (letter): [string, string] => [letter, WORD_END]);
   const splits = words.map((word) => [...Array.from(word.slice(0, -1)), word.slice(-1) + WORD_END]);
+  const counts = new Map<string, number>();
+  const add = (pieces: readonly string[], by: 1 | -1): void => {
+    for (const pair of pairsOf(pieces)) counts.set(pair, (counts.get(pair) ?? 0) + by);
+  };
+  for (const pieces of splits) add(pieces, 1);
   for (let i = 0; i < count; i++) {
-    const [pair] = mostFrequent(splits.flatMap(pairsOf), 1, 2);
+    const pair = mostCommon(counts);
     if (pair === undefined) break;
     const [left, right] = pair.split(' ') as [string, string];
     merges.push([left, right]);
-    for (const pieces of splits) joinPair(pieces, left, right);
+    for (const pieces of splits) {
+      if (!pieces.some((piece, k) => piece === left && pieces[k + 1] === right)) continue;
+      add(pieces, -1);
+      joinPair(pieces, left, right);
+      add(pieces, 1);
+    }
   }
   return merges;
+}
+
+/** The pair that occurs most often, at least twice; of equals the one that sorts first. */
+function mostCommon(counts: ReadonlyMap<string, number>): string | undefined {
+  let best: string | undefined;
+  let most = 2;
+  for (const [pair, count] of counts) {
+    if (count > most || (count === most && (best === undefined || pair < best))) [best, most] = [pair, count];
+  }
+  return best;
 }
 
 function pairsOf(pieces: readonly string[]): string[] {
