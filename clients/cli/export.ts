@@ -2,19 +2,20 @@
  * `canvas-gym export [RUN]`: what a run left in the log, as a file other programs read.
  *
  * `trajectories`: one row an episode with its steps. `sft`: prompt and completion of each teacher's answer that was kept.
- * `metrics`: stage, name, optimizer step and value. The others are for trainers: see export-training.ts. Rows are read and written page by page, so a run of any size fits;
- * the file is whole or not there.
+ * `metrics` and `metrics_wide`: see export-metrics.ts. The others are for trainers: see export-training.ts. Rows are read
+ * and written page by page, so a run of any size fits; the file is whole or not there.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { INSTRUCTIONS } from '../../schemas/instructions.ts';
+import { METRICS, metricsColumns, toCsv, type MetricsDataset } from './export-metrics.ts';
 import { isTrainingDataset, pages, TRAINING_DATASETS, TRAINING_DATASET_NAMES } from './export-training.ts';
 import { replaceFile } from '../../trainer/atomic.ts';
 import { openStoreToRead, SCHEMA_VERSION, type Run, type Store } from '../store/index.ts';
 import { defineCommand, SHARED_SETTINGS, UsageError } from '../../schemas/settings.ts';
 
-const LOG_DATASETS = ['trajectories', 'sft', 'metrics'] as const;
+const LOG_DATASETS = ['trajectories', 'sft', 'metrics', 'metrics_wide'] as const;
 type LogDataset = (typeof LOG_DATASETS)[number];
 
 const Settings = z.strictObject({
@@ -27,12 +28,12 @@ const Settings = z.strictObject({
     .enum([...LOG_DATASETS, ...TRAINING_DATASET_NAMES])
     .default('trajectories')
     .describe(
-      'What to export; prompt_completion, messages, unpaired, preference, prompts, verl as TRL and verl read it',
+      'What to export; metrics_wide has a column for each metric; prompt_completion, messages, unpaired, preference, prompts, verl as TRL and verl read it',
     ),
   format: z
-    .enum(['jsonl', 'parquet'])
+    .enum(['jsonl', 'parquet', 'csv'])
     .default('jsonl')
-    .describe('JSON lines, or Parquet with nested values as JSON text'),
+    .describe('JSON lines, Parquet with nested values as JSON text, or CSV (metrics alone)'),
   out: z.string().min(1).default('-').describe('File to write; - is standard output'),
   stage: z.string().optional().describe('Only trajectories or metrics of this stage'),
   system: z
@@ -60,24 +61,17 @@ function* sft(store: Store, run_id: string): Generator<Row> {
   }
 }
 
-function* metrics(store: Store, run_id: string, { stage: wanted }: Settings): Generator<Row> {
-  for (const { stage, name } of store.metricNames(run_id)) {
-    if (wanted !== undefined && stage !== wanted) continue;
-    for (const { optimizer_step, value } of store.metric(run_id, stage, name))
-      yield { stage, name, optimizer_step, value };
-  }
-}
-
 const READERS: Readonly<Record<LogDataset, (store: Store, run_id: string, settings: Settings) => Generator<Row>>> = {
   trajectories,
   sft,
-  metrics,
+  metrics: (store, run_id, { stage }) => METRICS.metrics(store, run_id, stage),
+  metrics_wide: (store, run_id, { stage }) => METRICS.metrics_wide(store, run_id, stage),
 };
 
 type Column = readonly [name: string, type: 'STRING' | 'DOUBLE' | 'INT32' | 'BOOLEAN'];
 
 /** Columns of each dataset in Parquet; what is no text, number or truth value becomes JSON text. */
-const COLUMNS: Readonly<Record<LogDataset, readonly Column[]>> = {
+const COLUMNS: Readonly<Record<Exclude<LogDataset, 'metrics_wide'>, readonly Column[]>> = {
   trajectories: [
     ...[
       'schema_version',
@@ -123,33 +117,49 @@ function* flatRows(rows: Iterable<Row>, count: () => void): Generator<Row> {
   }
 }
 
-async function writeParquet(file: string, dataset: LogDataset, rows: Iterable<Row>): Promise<number> {
+async function writeParquet(file: string, columns: readonly Column[], rows: Iterable<Row>): Promise<number> {
   const { fileWriter, parquetWriteRows } = await import('hyparquet-writer');
-  const columns = COLUMNS[dataset].map(([name, type]) => ({ name, type }));
   let count = 0;
   const counted = flatRows(rows, () => {
     count += 1;
   });
-  await parquetWriteRows({ writer: fileWriter(file), rows: counted, columns, rowGroupSize: 1000 });
+  const schema = columns.map(([name, type]) => ({ name, type }));
+  await parquetWriteRows({ writer: fileWriter(file), rows: counted, columns: schema, rowGroupSize: 1000 });
   return count;
 }
 
-function writeJsonl(write: (line: string) => void, rows: Iterable<Row>): number {
+/** Columns of a dataset in Parquet; those of `metrics_wide` are what the run measured. */
+function parquetColumns(dataset: LogDataset, store: Store, run_id: string, stage?: string): readonly Column[] {
+  if (dataset !== 'metrics_wide') return COLUMNS[dataset];
+  const [first, second, ...names] = metricsColumns(dataset, store, run_id, stage);
+  return [[first!, 'STRING'], [second!, 'INT32'], ...names.map((name): Column => [name, 'DOUBLE'])];
+}
+
+function* jsonLines(rows: Iterable<Row>): Generator<string> {
+  for (const row of rows) yield JSON.stringify(row);
+}
+
+/** @returns how many lines were written */
+function writeLines(write: (line: string) => void, lines: Iterable<string>): number {
   let count = 0;
-  for (const row of rows) {
-    write(JSON.stringify(row));
+  for (const line of lines) {
+    write(line);
     count += 1;
   }
   return count;
 }
 
-function writeJsonlFile(path: string, rows: Iterable<Row>): number {
+function writeLinesFile(path: string, lines: Iterable<string>): number {
   const file = openSync(path, 'w');
   try {
-    return writeJsonl((line) => writeSync(file, `${line}\n`), rows);
+    return writeLines((line) => writeSync(file, `${line}\n`), lines);
   } finally {
     closeSync(file);
   }
+}
+
+function isMetrics(dataset: Settings['dataset']): dataset is MetricsDataset {
+  return dataset === 'metrics' || dataset === 'metrics_wide';
 }
 
 /** Settings that do not go together: a filter without effect would leave a file that is not what was asked for. */
@@ -163,7 +173,10 @@ function settingProblems({ dataset, format, out, stage, policy_version, system }
       : []),
     ...(system !== undefined && !isTraining ? [`--system: the dataset ${dataset} has no system message`] : []),
     ...(format === 'parquet' && out === '-' ? ['--format parquet needs a file: give --out FILE'] : []),
-    ...(stage !== undefined && dataset !== 'trajectories' && dataset !== 'metrics'
+    ...(format === 'csv' && !isMetrics(dataset)
+      ? [`--format csv: ${dataset} is no table of numbers; metrics and metrics_wide are`]
+      : []),
+    ...(stage !== undefined && dataset !== 'trajectories' && !isMetrics(dataset)
       ? [`--stage: the dataset ${dataset} has no stages`]
       : []),
     ...(policy_version !== undefined && dataset !== 'trajectories'
@@ -176,23 +189,35 @@ function settingProblems({ dataset, format, out, stage, policy_version, system }
 function chooseRun(store: Store, { run, dataset, stage }: Settings): Run {
   if (run !== undefined) return store.getRun(run);
   if (dataset === 'trajectories') return store.lastRunWith({ table: 'episodes', stage });
-  if (dataset === 'metrics') return store.lastRunWith({ table: 'metrics', stage });
+  if (isMetrics(dataset)) return store.lastRunWith({ table: 'metrics', stage });
   return store.lastRunWith({ table: 'teacher_samples' });
 }
 
 async function exportRun(store: Store, settings: Settings, out: (line: string) => void): Promise<void> {
-  const { dataset, format, out: path } = settings;
+  const { dataset, format, out: path, stage } = settings;
   const { run_id } = chooseRun(store, settings);
-  const rows = isTrainingDataset(dataset)
-    ? TRAINING_DATASETS[dataset](store, run_id, settings.system ?? INSTRUCTIONS)
-    : READERS[dataset](store, run_id, settings);
   if (path !== '-') mkdirSync(dirname(path), { recursive: true });
-  const write = (file: string): number | Promise<number> =>
+  const count =
     format === 'parquet' && !isTrainingDataset(dataset)
-      ? writeParquet(file, dataset, rows)
-      : writeJsonlFile(file, rows);
-  const count = path === '-' ? writeJsonl(out, rows) : await replaceFile(path, write);
-  process.stderr.write(`${count} rows of ${dataset} of ${run_id}${path === '-' ? '' : ` in ${path}`}\n`);
+      ? await replaceFile(path, (file) =>
+          writeParquet(file, parquetColumns(dataset, store, run_id, stage), READERS[dataset](store, run_id, settings)),
+        )
+      : await writeText(path, toLines(store, run_id, settings), out);
+  const rows = format === 'csv' ? count - 1 : count;
+  process.stderr.write(`${rows} rows of ${dataset} of ${run_id}${path === '-' ? '' : ` in ${path}`}\n`);
+}
+
+function toLines(store: Store, run_id: string, settings: Settings): Iterable<string> {
+  const { dataset, format, stage, system } = settings;
+  if (isTrainingDataset(dataset)) return jsonLines(TRAINING_DATASETS[dataset](store, run_id, system ?? INSTRUCTIONS));
+  if (format === 'csv' && isMetrics(dataset))
+    return toCsv(metricsColumns(dataset, store, run_id, stage), METRICS[dataset](store, run_id, stage));
+  return jsonLines(READERS[dataset](store, run_id, settings));
+}
+
+async function writeText(path: string, lines: Iterable<string>, out: (line: string) => void): Promise<number> {
+  if (path === '-') return writeLines(out, lines);
+  return replaceFile(path, (file) => writeLinesFile(file, lines));
 }
 
 export const command = defineCommand({

@@ -233,7 +233,7 @@ describe('on a log', () => {
     expect(/together<\/th>\s*<td>([^<]*)/.exec(page)![1]).toBe(took);
   });
 
-  test.each(['trajectories', 'sft', 'metrics', 'prompts'])(
+  test.each(['trajectories', 'sft', 'metrics', 'metrics_wide', 'prompts'])(
     'export of %s takes the last run that has any',
     async (dataset) => {
       const cwd = folderWithLog();
@@ -282,6 +282,7 @@ describe('on a log', () => {
     ['sft', '--stage', 'reinforce', 'the dataset sft has no stages'],
     ['sft', '--policy-version', 'rl-1', 'the dataset sft has no policies'],
     ['metrics', '--policy-version', 'rl-1', 'the dataset metrics has no policies'],
+    ['metrics_wide', '--policy-version', 'rl-1', 'the dataset metrics_wide has no policies'],
   ])('export of %s refuses %s, which could do nothing', async (dataset, flag, value, reason) => {
     const { code, stderr } = await runCli(['export', RUN, '--dataset', dataset, flag, value], { cwd: folderWithLog() });
     expect(code).toBe(2);
@@ -294,6 +295,27 @@ describe('on a log', () => {
       parseLines((await runCli(['export', RUN, '--dataset', 'metrics', '--stage', stage], { cwd })).stdout);
     expect(await rowsOf('evaluate')).toEqual([]);
     expect(await rowsOf('reinforce')).toHaveLength(2);
+  });
+
+  test('export writes a row a step with a column for each metric, as JSON lines, CSV and Parquet', async () => {
+    const cwd = folderWithLog();
+    const wide = async (...flags: string[]) =>
+      (await runCli(['export', RUN, '--dataset', 'metrics_wide', ...flags], { cwd })).stdout;
+    const rows = parseLines(await wide());
+    expect(rows).toContainEqual({ stage: 'reinforce', optimizer_step: 1, 'episode/return': 0.5 });
+    const [header, ...lines] = (await wide('--format', 'csv')).trimEnd().split('\n');
+    const columns = header!.split(',');
+    expect(columns.slice(0, 2)).toEqual(['stage', 'optimizer_step']);
+    const cells = lines.map((line) => line.split(','));
+    const read = cells.map((row) => columns.flatMap((name, i) => (row[i] === '' ? [] : [[name, row[i]]])));
+    expect(read.map((pairs) => Object.fromEntries(pairs) as unknown)).toEqual(
+      rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]))),
+    );
+    expect(parseLines(await wide('--stage', 'sft')).map(({ stage }) => stage)).not.toContain('reinforce');
+    await wide('--format', 'parquet', '--out', 'wide.parquet');
+    const stored = await parquetReadObjects({ file: await asyncBufferFromFile(join(cwd, 'wide.parquet')) });
+    const full = rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name] ?? null])));
+    expect(stored).toEqual(full);
   });
 
   test('Parquet holds the same rows as JSON lines', async () => {

@@ -104,6 +104,7 @@ describe('rows for trainers', () => {
     ['--dataset messages --format parquet --out x.parquet', 'messages holds chat messages'],
     ['--dataset verl --stage sft', '--stage: the dataset verl has no stages'],
     ['--dataset prompts --policy-version rl-1', '--policy-version: the dataset prompts has no policies'],
+    ['--dataset messages --format csv', '--format csv: messages is no table of numbers'],
     ['--dataset metrics --system x', '--system: the dataset metrics has no system message'],
   ])('%s is refused, since it could do nothing', async (flags, reason) => {
     const { code, stderr } = await runCli(['export', ...flags.split(' ')], { cwd: cwd() });

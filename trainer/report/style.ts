@@ -54,7 +54,7 @@ thead th { color: var(--soft); font-size: 13px; font-weight: 600; }
 tbody th { font-weight: 600; } tbody th small { display: block; font-weight: 400; }
 .bar { background: linear-gradient(to right, var(--bar) var(--share), var(--rule) 0) no-repeat 10px 100% / calc(100% - 20px) 4px; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 .scroll { overflow-x: auto; }
-.times { max-width: 560px; } .times .wide { width: 60%; text-align: left; }
+.times { max-width: 560px; } .times td:nth-child(2) { width: 60%; text-align: left; }
 .difference th, .difference td { border-bottom: 0; border-top: 2px solid var(--rule); }
 .up b, .high { color: var(--good); } .down b, .low { color: var(--bad); } .middle { color: var(--warn); }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 22px 28px; margin-top: 14px; }

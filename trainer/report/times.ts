@@ -52,7 +52,7 @@ export function timesSection(stages: readonly StageTime[], curves: readonly Curv
         ${rows}
         <tr>
           <th scope="row">together</th>
-          <td class="wide">${toDuration(total)}</td>
+          <td>${toDuration(total)}</td>
           <td></td>
         </tr>
       </tbody>
@@ -64,7 +64,7 @@ function timeRow(name: string, seconds: number, total: number, kind = 'whole'): 
   const share = total > 0 ? Math.round((100 * seconds) / total) : 0;
   return html`<tr class="${kind}">
     <th scope="row">${name}</th>
-    <td class="bar wide" style="--share:${share}%">${duration(seconds)}</td>
+    <td class="bar" style="--share:${share}%">${duration(seconds)}</td>
     <td>${share} %</td>
   </tr>`;
 }
