@@ -3,7 +3,18 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'runs/', 'node_modules/', 'coverage/', '.cache/', '.venv/', 'test/data/'] },
+  {
+    ignores: [
+      'dist/',
+      'runs/',
+      'node_modules/',
+      'coverage/',
+      '.cache/',
+      '.venv/',
+      'test/data/',
+      'trainer/model/kernels/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -18,8 +18,8 @@ function compile() {
   if (status !== 0) process.exit(1);
 }
 
-/** What is no file of the project: Python's and its tools' caches. LOG.md is a diary. */
-const LEFT_OUT = /\.ts$|\.pyc$|\.egg-info\/|\/\.\w+_cache\/|(^|\/)LOG\.md$/;
+/** What is no file of the project: Python's and its tools' caches. LOG.md is a diary; kernels/ is compiled into wasm/. */
+const LEFT_OUT = /\.ts$|\.pyc$|\.egg-info\/|\/\.\w+_cache\/|(^|\/)LOG\.md$|\/kernels\/tsconfig\.json$/;
 
 /** Pages, fonts, data, Python: every file of the source folders that the compiler does not read. */
 function copyAssets() {

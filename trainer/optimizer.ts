@@ -1,5 +1,5 @@
 /**
- * The optimizer: Muon for matrices, AdamW for the embedding and the gains, on one clipped gradient.
+ * The optimizer: Muon for matrices, AdamW for the embedding and the gains (or for all), on one clipped gradient.
  *
  * Muon (Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024) steps along the gradient with
  * all its singular values pushed towards 1 by Newton-Schulz iterations, each of query, key, value, output, gate, up and
@@ -13,12 +13,14 @@ import { parameterSpecs } from './model/parameters.ts';
 import type { ParameterSpec } from './model/parameters.ts';
 
 export interface OptimizerSettings {
+  /** What updates the matrices; with `adamw` they take its rates, as everything else does. */
+  readonly matrices: 'muon' | 'adamw';
   /** Step size of matrices, relative to their orthogonal update. */
   readonly muon_lr: number;
   readonly muon_momentum: number;
   /** Newton-Schulz iterations. */
   readonly muon_iterations: number;
-  /** Step size of embedding and gains. */
+  /** Step size of embedding and gains, and of matrices that are AdamW's. */
   readonly adamw_lr: number;
   readonly adamw_beta1: number;
   readonly adamw_beta2: number;
@@ -28,6 +30,7 @@ export interface OptimizerSettings {
 }
 
 export const DEFAULT_OPTIMIZER_SETTINGS: OptimizerSettings = {
+  matrices: 'muon',
   muon_lr: 0.02,
   muon_momentum: 0.95,
   muon_iterations: 3,
@@ -64,7 +67,7 @@ export interface Optimizer {
 
 export function createOptimizer(model: Model, settings: OptimizerSettings = DEFAULT_OPTIMIZER_SETTINGS): Optimizer {
   const specs = parameterSpecs(model.config);
-  const moments = createMoments(specs);
+  const moments = createMoments(specs, settings);
   let step = 0;
   let skipped = 0;
   return {
@@ -99,26 +102,33 @@ export function createOptimizer(model: Model, settings: OptimizerSettings = DEFA
   };
 }
 
-type Moments = Map<string, tf.Tensor>;
+type Moments = ReadonlyMap<string, tf.Variable>;
 
 /** Muon keeps `momentum/`, AdamW `mean/` and `square/` of each of its parameters. */
-function createMoments(specs: readonly ParameterSpec[]): Moments {
-  const names = specs.flatMap((spec) =>
-    momentNames(spec).map((name): [string, tf.Tensor] => [name, tf.zeros([...spec.shape])]),
-  );
-  return new Map(names);
+function createMoments(specs: readonly ParameterSpec[], settings: OptimizerSettings): Moments {
+  const moments = new Map<string, tf.Variable>();
+  for (const spec of specs) {
+    const names = isMuons(spec, settings) ? ['momentum'] : ['mean', 'square'];
+    for (const name of names) {
+      const zeros = tf.zeros([...spec.shape]);
+      moments.set(`${name}/${spec.name}`, tf.variable(zeros, /* trainable */ false));
+      zeros.dispose();
+    }
+  }
+  return moments;
 }
 
-function momentNames(spec: ParameterSpec): string[] {
-  return spec.kind === 'matrix' ? [`momentum/${spec.name}`] : [`mean/${spec.name}`, `square/${spec.name}`];
+function isMuons(spec: ParameterSpec, { matrices }: OptimizerSettings): boolean {
+  return spec.kind === 'matrix' && matrices === 'muon';
 }
 
 function restoreMoments(moments: Moments, values: ReadonlyMap<string, Float32Array>): void {
-  for (const [name, tensor] of moments) {
+  for (const [name, moment] of moments) {
     const saved = values.get(name);
-    if (saved?.length !== tensor.size) throw new Error(`the saved optimizer has no fitting ${name}`);
-    moments.set(name, tf.tensor(saved, tensor.shape, 'float32'));
-    tensor.dispose();
+    if (saved?.length !== moment.size) throw new Error(`the saved optimizer has no fitting ${name}`);
+    const value = tf.tensor(saved, moment.shape, 'float32');
+    moment.assign(value);
+    value.dispose();
   }
 }
 
@@ -139,30 +149,27 @@ interface Update {
 }
 
 function updateAll(update: Update, gradients: ReadonlyMap<string, tf.Tensor>, norm: number): void {
-  const scale = Math.min(1, update.settings.clip_norm / (norm + 1e-6));
-  for (const spec of update.specs) {
-    const variable = update.model.parameters.get(spec.name)!;
+  const { model, settings, specs } = update;
+  const scale = Math.min(1, settings.clip_norm / (norm + 1e-6));
+  for (const spec of specs) {
+    const variable = model.parameters.get(spec.name)!;
+    const step = isMuons(spec, settings) ? muon : adamw;
     tf.tidy(() => {
-      const gradient = tf.mul(gradients.get(spec.name)!, scale);
-      const change = spec.kind === 'matrix' ? muon(update, spec, gradient) : adamw(update, spec, gradient);
-      variable.assign(tf.sub(variable, change));
+      variable.assign(step(update, spec, variable, gradients.get(spec.name)!, scale));
     });
   }
 }
 
-/** Replaces a moment by a new value, which is returned. */
-function setMoment(moments: Moments, name: string, value: tf.Tensor): tf.Tensor {
-  moments.get(name)!.dispose();
-  moments.set(name, tf.keep(value));
-  return value;
-}
-
-/** M = mu M + G; change = lr sqrt(max(1, out/in)) orthogonalise(G + mu M), part by part. */
-function muon({ model, settings, moments, lrFactor }: Update, spec: ParameterSpec, gradient: tf.Tensor): tf.Tensor {
+/**
+ * M = mu M + G; W = W - lr sqrt(max(1, out/in)) orthogonalise(G + mu M), part by part, with G = scale * gradient.
+ */
+function muon(update: Update, spec: ParameterSpec, weight: tf.Tensor, gradient: tf.Tensor, scale: number): tf.Tensor {
+  const { model, settings, moments, lrFactor } = update;
   const { muon_momentum: mu, muon_lr: rate, muon_iterations: iterations } = settings;
-  const name = `momentum/${spec.name}`;
-  const momentum = setMoment(moments, name, tf.add(tf.mul(moments.get(name)!, mu), gradient));
-  const direction = tf.add(gradient, tf.mul(momentum, mu)); // Nesterov
+  const momentum = moments.get(`momentum/${spec.name}`)!;
+  const scaled = tf.mul(gradient, scale);
+  momentum.assign(tf.add(tf.mul(momentum, mu), scaled));
+  const direction = tf.add(scaled, tf.mul(momentum, mu)); // Nesterov
   const rows = spec.shape[0]!;
   const parts = tf.split<tf.Tensor2D>(
     direction,
@@ -170,10 +177,10 @@ function muon({ model, settings, moments, lrFactor }: Update, spec: ParameterSpe
     1,
   );
   const changes = parts.map((part) => {
-    const scale = rate * lrFactor * Math.sqrt(Math.max(1, part.shape[1] / rows));
-    return tf.mul(orthogonalise(part, iterations, model.backend.ops), scale);
+    const size = rate * lrFactor * Math.sqrt(Math.max(1, part.shape[1] / rows));
+    return tf.mul(orthogonalise(part, iterations, model.backend.ops), size);
   });
-  return changes.length === 1 ? changes[0]! : tf.concat(changes, 1);
+  return tf.sub(weight, changes.length === 1 ? changes[0]! : tf.concat(changes, 1));
 }
 
 /** Coefficients of the quintic Newton-Schulz iteration, chosen by Jordan for speed near 0, not for convergence to 1. */
@@ -187,21 +194,19 @@ export function orthogonalise(x: tf.Tensor2D, iterations: number, ops: Ops): tf.
   const isWide = x.shape[0] <= x.shape[1];
   let X = tf.div<tf.Tensor2D>(x, tf.add(tf.norm(x), 1e-7));
   for (let i = 0; i < iterations; i++) {
-    const turned = ops.transpose(X);
-    const gram = isWide ? tf.matMul(X, turned) : tf.matMul(turned, X);
-    const polynomial = tf.add(tf.mul(gram, B), tf.mul(tf.matMul(gram, gram), C));
-    X = tf.add(tf.mul(X, A), isWide ? tf.matMul(polynomial, X) : tf.matMul(X, polynomial));
+    const gram = ops.matmul(X, X, !isWide, isWide);
+    const polynomial = tf.add<tf.Tensor2D>(tf.mul(gram, B), tf.mul(ops.matmul(gram, gram, false, false), C));
+    const product = isWide ? ops.matmul(polynomial, X, false, false) : ops.matmul(X, polynomial, false, false);
+    X = tf.add(tf.mul(X, A), product);
   }
   return X;
 }
 
-/** m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; change = lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon). */
-function adamw({ settings, moments, step, lrFactor }: Update, spec: ParameterSpec, gradient: tf.Tensor): tf.Tensor {
-  const { adamw_beta1: beta1, adamw_beta2: beta2, adamw_epsilon: epsilon, adamw_lr: rate } = settings;
-  const blend = (name: string, beta: number, value: tf.Tensor): tf.Tensor =>
-    setMoment(moments, name, tf.add(tf.mul(moments.get(name)!, beta), tf.mul(value, 1 - beta)));
-  const mean = blend(`mean/${spec.name}`, beta1, gradient);
-  const square = blend(`square/${spec.name}`, beta2, tf.square(gradient));
-  const corrected = tf.add(tf.sqrt(tf.div(square, 1 - beta2 ** step)), epsilon);
-  return tf.div(tf.mul(mean, (rate * lrFactor) / (1 - beta1 ** step)), corrected);
+function adamw(update: Update, spec: ParameterSpec, weight: tf.Tensor, gradient: tf.Tensor, scale: number): tf.Tensor {
+  const { model, settings, moments, step, lrFactor } = update;
+  const { adamw_beta1: beta1, adamw_beta2: beta2, adamw_epsilon: epsilon, adamw_lr: lr } = settings;
+  const state = { mean: moments.get(`mean/${spec.name}`)!, square: moments.get(`square/${spec.name}`)! };
+  const rate = (lr * lrFactor) / (1 - beta1 ** step);
+  const correction = 1 / (1 - beta2 ** step);
+  return model.backend.ops.adamw(weight, gradient, state, { scale, beta1, beta2, rate, correction, epsilon });
 }

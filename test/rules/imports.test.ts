@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { readText, sourceFiles } from './files.ts';
 import { directionFaults, ENTRIES, importCycle, packageFaults, purityFaults, unreached } from './rules.ts';
 
-const sources = new Map(sourceFiles('schemas', 'server', 'clients', 'trainer').map((path) => [path, readText(path)]));
+/** AssemblyScript, which is compiled to wasm: its imports name modules without a suffix, and none is run from here. */
+const KERNELS = 'trainer/model/kernels/';
+const paths = sourceFiles('schemas', 'server', 'clients', 'trainer').filter((path) => !path.startsWith(KERNELS));
+const sources = new Map(paths.map((path) => [path, readText(path)]));
 const dependencies = Object.keys((JSON.parse(readText('package.json')) as { dependencies: object }).dependencies);
 
 const faultsOf = (rule: (path: string, source: string) => string[]): string[] =>

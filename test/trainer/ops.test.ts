@@ -127,15 +127,38 @@ describe.each(CASES)('$name', (one) => {
   });
 });
 
-test.each([[[1, 1]], [[7, 3]], [[8, 5]], [[17, 9]]])('transpose of %j turns rows into columns', async (shape) => {
+test.each([
+  [1, 1, 1],
+  [3, 5, 7],
+  [4, 8, 4],
+  [17, 9, 70],
+  [66, 33, 1030],
+])('matmul [%d, %d] over %d equals the sum of products in any transposition', async (m, n, k) => {
   await tf.setBackend('wasm');
-  const [rows, columns] = shape as [number, number];
-  const x = tf.tensor2d(
-    Float32Array.from({ length: rows * columns }, (_, i) => i),
-    [rows, columns],
-  );
-  const turned = wasm.ops.transpose(x);
-  const expected = Array.from({ length: columns * rows }, (_, i) => (i % rows) * columns + Math.floor(i / rows));
-  expect(turned.shape).toEqual([columns, rows]);
-  expect([...turned.dataSync()]).toEqual(expected);
+  const [a, b] = inputsOf(`matmul ${m} ${n} ${k}`, [
+    [m, k],
+    [k, n],
+  ]) as [Float32Array, Float32Array];
+  const expected = Array.from({ length: m * n }, (_, at) => {
+    const [i, j] = [Math.floor(at / n), at % n];
+    return Array.from({ length: k }, (_, l) => a[i * k + l]! * b[l * n + j]!).reduce((sum, x) => sum + x, 0);
+  });
+  for (const [transposeA, transposeB] of [
+    [false, false],
+    [false, true],
+    [true, false],
+    [true, true],
+  ] as const) {
+    const left = transposeA ? tf.tensor2d(turned(a, m, k), [k, m]) : tf.tensor2d(a, [m, k]);
+    const right = transposeB ? tf.tensor2d(turned(b, k, n), [n, k]) : tf.tensor2d(b, [k, n]);
+    const product = wasm.ops.matmul(left, right, transposeA, transposeB);
+    expect(product.shape).toEqual([m, n]);
+    expect(largestDifference(product.dataSync(), expected)).toBeLessThan(1e-6 * k + 1e-5);
+    tf.dispose([left, right, product]);
+  }
 });
+
+/** [rows, columns] with its rows as columns. */
+function turned(x: Float32Array, rows: number, columns: number): Float32Array {
+  return x.map((_, at) => x[(at % rows) * columns + Math.floor(at / rows)]!);
+}

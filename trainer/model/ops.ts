@@ -43,8 +43,31 @@ export interface Ops {
    * [K, V] to [2, K]. Row 0 log-probabilities, row 1 entropies.
    */
   tokenStatistics(logits: tf.Tensor2D, targets: Int32Array, temperature: number): tf.Tensor2D;
-  /** [R, C] to [C, R]; no gradient. */
-  transpose(x: tf.Tensor2D): tf.Tensor2D;
+  /** a b, each of them transposed first if asked; no gradient. */
+  matmul(a: tf.Tensor2D, b: tf.Tensor2D, transposeA: boolean, transposeB: boolean): tf.Tensor2D;
+  /**
+   * The weight after a step of AdamW (Loshchilov, Hutter 2019) without decay, as a new tensor; `state` is updated. With
+   * g = scale * gradient: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; w - rate m / (sqrt(v correction) + epsilon).
+   */
+  adamw(weight: tf.Tensor, gradient: tf.Tensor, state: AdamwState, rates: AdamwRates): tf.Tensor;
+}
+
+/** Variables of the shape of the weight. */
+export interface AdamwState {
+  readonly mean: tf.Variable;
+  readonly square: tf.Variable;
+}
+
+export interface AdamwRates {
+  /** Of the gradient, from clipping. */
+  readonly scale: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  /** Step size, divided by 1 - beta1^t. */
+  readonly rate: number;
+  /** 1 / (1 - beta2^t) */
+  readonly correction: number;
+  readonly epsilon: number;
 }
 
 /** Cosines and sines of RoPE for positions [0, length), each [length, d/2]; angle = position * theta^(-2 i / d). */

@@ -24,7 +24,15 @@ export const plainOps: Ops = {
     const entropies = tf.neg(tf.sum(tf.mul(tf.exp(logProbs), logProbs), 1));
     return tf.stack([targetLogprobs, entropies]) as tf.Tensor2D;
   },
-  transpose: (x) => tf.transpose(x),
+  matmul: (a, b, transposeA, transposeB) => tf.matMul(a, b, transposeA, transposeB),
+  adamw: (weight, gradient, { mean, square }, { scale, beta1, beta2, rate, correction, epsilon }) =>
+    tf.tidy(() => {
+      const g = tf.mul(gradient, scale);
+      mean.assign(tf.add(tf.mul(mean, beta1), tf.mul(g, 1 - beta1)));
+      square.assign(tf.add(tf.mul(square, beta2), tf.mul(tf.square(g), 1 - beta2)));
+      const root = tf.add(tf.sqrt(tf.mul(square, correction)), epsilon);
+      return tf.sub(weight, tf.div(tf.mul(mean, rate), root));
+    }),
 };
 
 function normalise<T extends tf.Tensor>(x: T, gain: tf.Tensor1D, epsilon: number): T {

@@ -1,15 +1,13 @@
 /**
  * The decoder without tensors, for sampling: weights packed once per policy version, activations in scratch memory of the
- * wasm heap, products on XNNPACK. The arithmetic is that of model.ts, row by row; attention is in decode-attention.ts.
+ * wasm heap, all of it on the trainer's kernels. The arithmetic is that of model.ts, row by row; attention is in
+ * decode-attention.ts.
  */
 import type { ModelConfig } from '../config.ts';
 import { attentionGeometry } from '../geometry.ts';
 import type { AttentionGeometry } from '../ops.ts';
 import { parameterSpecs } from '../parameters.ts';
 import type { PackedMatrix, Place, WasmHeap } from './heap.ts';
-import { rmsNormInto } from './norm.ts';
-import { gatherInto, transposeInto } from './rows.ts';
-import { swigluForward } from './swiglu.ts';
 
 export interface DecoderLayer {
   readonly inputNorm: Place;
@@ -31,7 +29,6 @@ export class HeapDecoder {
   readonly #norm: Place;
   readonly #head: PackedMatrix;
   readonly #places: Place[] = [];
-  readonly #matrices: PackedMatrix[] = [];
 
   /** `values` by the names of parameters.ts; they are copied. */
   constructor(heap: WasmHeap, config: ModelConfig, values: ReadonlyMap<string, Float32Array>) {
@@ -40,7 +37,10 @@ export class HeapDecoder {
     this.geometry = attentionGeometry(config);
     const shapes = new Map(parameterSpecs(config).map((spec) => [spec.name, spec.shape]));
     const copy = (name: string): Place => this.#copy(values.get(name)!);
-    const pack = (name: string): PackedMatrix => this.#pack(copy(name), shapes.get(name)! as [number, number]);
+    const pack = (name: string): PackedMatrix => {
+      const [rows, columns] = shapes.get(name)! as [number, number];
+      return this.#pack(values.get(name)!, rows, columns);
+    };
     this.layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => ({
       inputNorm: copy(`layers.${layer}.input_norm`),
       qkv: pack(`layers.${layer}.qkv`),
@@ -57,16 +57,17 @@ export class HeapDecoder {
   }
 
   dispose(): void {
-    for (const matrix of this.#matrices) this.heap.releasePacked(matrix);
     for (const place of this.#places) this.heap.free(place);
   }
 
   /** Embeddings of tokens, [n, D], in scratch memory that `finishLayer` updates in place. */
-  embed(ids: Int32Array): Place {
-    const width = this.config.hidden_size;
-    const x = this.heap.scratch('decode.x', ids.length * width);
-    gatherInto(this.heap.floats, this.#embedding, ids, x, width);
-    return x;
+  embed(ids: ArrayLike<number>): Place {
+    return this.#gather(this.#embedding, ids, 'decode.x');
+  }
+
+  /** Rows of x [., D], in scratch memory of their own. */
+  pickRows(x: Place, rows: ArrayLike<number>): Place {
+    return this.#gather(x, rows, 'decode.picked');
   }
 
   /** [n, (H + 2 KV) d] */
@@ -79,17 +80,13 @@ export class HeapDecoder {
   /** x += mixed o; x += mlp(x): the rest of a layer after attention, [n, D] in place. */
   finishLayer(layer: DecoderLayer, x: Place, mixed: Place, n: number): void {
     const { heap } = this;
-    const { hidden_size: width, intermediate_size: inner } = this.config;
-    const change = heap.scratch('decode.change', n * width);
-    heap.matmulPacked(mixed, layer.o, change, n);
-    addInto(heap.floats, change, x, n * width);
+    const { intermediate_size: inner } = this.config;
+    heap.matmulPacked(mixed, layer.o, x, n, true);
     const gateUp = heap.scratch('decode.gateUp', n * 2 * inner);
     heap.matmulPacked(this.#normalise(x, layer.mlpNorm, n), layer.gateUp, gateUp, n);
     const hidden = heap.scratch('decode.hidden', n * inner);
-    const sigmoids = heap.scratch('decode.sigmoids', n * inner);
-    swigluForward(heap, { x: gateUp, sigmoids, y: hidden }, n, inner);
-    heap.matmulPacked(hidden, layer.down, change, n);
-    addInto(heap.floats, change, x, n * width);
+    heap.kernels.swiglu(gateUp * 4, hidden * 4, n, inner);
+    heap.matmulPacked(hidden, layer.down, x, n, true);
   }
 
   /** Logits, [n, V], in scratch memory. */
@@ -103,37 +100,39 @@ export class HeapDecoder {
     const { hidden_size: width, rms_norm_eps: epsilon } = this.config;
     const y = this.heap.scratch('decode.normed', n * width);
     const inverse = this.heap.scratch('decode.inverse', n);
-    rmsNormInto(this.heap.floats, { x, gain, y, inverse }, n, width, epsilon);
+    this.heap.kernels.rmsNorm(x * 4, gain * 4, y * 4, inverse * 4, n, width, epsilon);
     return y;
   }
 
+  #gather(table: Place, rows: ArrayLike<number>, name: string): Place {
+    const width = this.config.hidden_size;
+    const out = this.heap.scratch(name, rows.length * width);
+    const numbers = this.heap.integers('rows', rows);
+    this.heap.kernels.gatherRows(table * 4, numbers, out * 4, rows.length, width);
+    return out;
+  }
+
   #copy(values: Float32Array): Place {
-    const place = this.#allocate(values.length);
+    const place = this.heap.allocate(values.length);
+    this.#places.push(place);
     this.heap.floats.set(values, place);
     return place;
   }
 
-  #allocate(length: number): Place {
-    const place = this.heap.allocate(length);
-    this.#places.push(place);
-    return place;
-  }
-
-  #pack(place: Place, [rows, columns]: readonly [number, number]): PackedMatrix {
-    const matrix = this.heap.keepPacked(place, rows, columns);
-    this.#matrices.push(matrix);
-    return matrix;
+  #pack(values: Float32Array, rows: number, columns: number): PackedMatrix {
+    const place = this.heap.scratch('decode.pack', values.length);
+    this.heap.floats.set(values, place);
+    return this.#keep(this.heap.pack({ place, rows, columns, isTransposed: false }));
   }
 
   /** The output layer is the embedding transposed, [D, V]. */
   #packHead(): PackedMatrix {
-    const { vocab_size: vocab, hidden_size: width } = this.config;
-    const turned = this.#allocate(vocab * width);
-    transposeInto(this.heap.floats, this.#embedding, turned, vocab, width);
-    return this.#pack(turned, [width, vocab]);
+    const { vocab_size: columns, hidden_size: rows } = this.config;
+    return this.#keep(this.heap.pack({ place: this.#embedding, rows, columns, isTransposed: true }));
   }
-}
 
-function addInto(f: Float32Array, x: Place, y: Place, length: number): void {
-  for (let i = 0; i < length; i++) f[y + i] = f[y + i]! + f[x + i]!;
+  #keep(matrix: PackedMatrix): PackedMatrix {
+    this.#places.push(matrix.panels);
+    return matrix;
+  }
 }

@@ -1,13 +1,14 @@
 /**
- * The memory of tfjs's wasm backend, seen from plain JS: where a tensor lies, new tensors and scratch space, and the
- * backend's own kernels (matrix product, softmax, sigmoid; all XNNPACK) called on any part of it without a tensor.
+ * The memory of tfjs's wasm backend: where a tensor lies, new tensors, scratch space, and the trainer's own kernels on it.
  *
- * Why: a matrix product of two 2-D operands without transpose flags runs on XNNPACK at about 30 GFLOPS on any size, the
- * flags or a batch axis fall to a loop of 1-2; and a tensor for each head of each example would cost more than the
- * product. The right operand is packed on its first use and the packing cached under its id, so scratch memory, whose
- * content changes, is registered anew for each call.
+ * Why own kernels: XNNPACK's product of two 2-D operands, the backend's fastest, reaches .6 of what ours does, with
+ * transpose flags or a batch axis the backend falls to a loop of a twentieth, and what lies between products (norms,
+ * rotation, softmax, gates) was plain JS. They are called on places of the memory, not registered as tfjs kernels: none is an op of
+ * tfjs, several outputs and saved values would each need a place in its kernel interface, and tf.customGrad takes plain functions.
  */
 import * as tf from '@tensorflow/tfjs-core';
+import { chooseBuild, loadKernels } from './kernels.ts';
+import type { KernelBuild, Kernels, Pointer } from './kernels.ts';
 
 /** The parts of tfjs's BackendWasm that are used here. */
 export interface WasmBackend {
@@ -16,53 +17,53 @@ export interface WasmBackend {
   makeOutput(shape: readonly number[], dtype: 'float32'): tf.TensorInfo;
 }
 
-/** The parts of the Emscripten module that are used here (pointers and lengths in bytes and elements). */
+/** The parts of the Emscripten module that are used here (pointers and lengths in bytes). */
 interface WasmModule {
   readonly HEAPF32: Float32Array;
   readonly HEAP32: Int32Array;
+  /** The exports; the memory is one of them. */
+  readonly asm: { readonly memory: unknown };
   _malloc(bytes: number): number;
   _free(pointer: number): void;
-  _register_tensor(id: number, length: number, pointer: number): void;
-  _dispose_data(id: number): void;
-  _BatchMatMul(
-    a: number,
-    aShape: number,
-    aRank: number,
-    b: number,
-    bShape: number,
-    bRank: number,
-    transposeA: number,
-    transposeB: number,
-    out: number,
-  ): void;
-  _Softmax(x: number, out: number, columns: number, rows: number): void;
-  _Sigmoid(x: number, out: number): void;
 }
-
-/** Ids of the backend's own tensors count up from 1; these stay clear of them. */
-const FIRST_ID = 2 ** 30;
 
 /** A place in the heap: index of its first element in `floats`. */
 export type Place = number;
 
-/** A right operand of `matmul`, packed once and kept until released. */
+/** A right operand of a product, packed once as the kernels read it. */
 export interface PackedMatrix {
-  readonly id: number;
+  readonly panels: Place;
   readonly rows: number;
   readonly columns: number;
 }
 
+/** A matrix in the heap, [rows, columns] once it is turned. */
+export interface MatrixView {
+  readonly place: Place;
+  readonly rows: number;
+  readonly columns: number;
+  /** True if it is stored as [columns, rows]. */
+  readonly isTransposed: boolean;
+}
+
+/** Kernels may read this far past the end of a row of 8, though they use nothing of it. */
+const SLACK = 8;
+/** Depth of a product's block; `DEPTH` of ../kernels/gemm.ts. */
+const BLOCK_DEPTH = 512;
+
 export class WasmHeap {
+  readonly kernels: Kernels;
+  readonly build: KernelBuild;
   readonly #backend: WasmBackend;
   readonly #module: WasmModule;
-  readonly #shapes: number;
   readonly #scratch = new Map<string, { place: Place; length: number }>();
-  #nextId = FIRST_ID;
+  readonly #tables = new Map<string, number>();
 
-  constructor(backend: WasmBackend) {
+  constructor(backend: WasmBackend, build: KernelBuild = chooseBuild()) {
     this.#backend = backend;
     this.#module = backend.wasm as WasmModule;
-    this.#shapes = this.#module._malloc(6 * 4);
+    this.build = build;
+    this.kernels = loadKernels(build, this.#module.asm.memory);
   }
 
   /** The whole heap. Growing replaces it: ask again after anything that allocates. */
@@ -73,6 +74,11 @@ export class WasmHeap {
   /** Where a tensor of the backend lies. */
   placeOf(tensor: tf.TensorInfo): Place {
     return this.#backend.getMemoryOffset(tensor.dataId) / 4;
+  }
+
+  /** The same in bytes, as kernels take it. */
+  pointerOf(tensor: tf.TensorInfo): Pointer {
+    return this.#backend.getMemoryOffset(tensor.dataId);
   }
 
   /** A new float32 tensor with whatever the memory held; the engine's tidy owns it. */
@@ -91,8 +97,25 @@ export class WasmHeap {
     return place;
   }
 
+  /** Whole numbers in scratch memory, as kernels take rows, ids and positions. */
+  integers(name: string, values: ArrayLike<number>): Pointer {
+    const place = this.scratch(name, values.length);
+    this.#module.HEAP32.set(values, place);
+    return place * 4;
+  }
+
+  /** Constants under a name: `create` gives at least `length` of them when they are first needed, or more are. */
+  table(name: string, length: number, create: () => Float32Array): Pointer {
+    if ((this.#tables.get(name) ?? 0) < length) {
+      const values = create();
+      this.floats.set(values, this.scratch(name, values.length));
+      this.#tables.set(name, values.length);
+    }
+    return this.scratch(name, length) * 4;
+  }
+
   allocate(length: number): Place {
-    const pointer = this.#module._malloc(Math.max(1, length) * 4) >>> 0;
+    const pointer = this.#module._malloc((length + SLACK) * 4) >>> 0;
     if (pointer === 0) throw new RangeError(`the wasm heap has no room for ${length} more elements`);
     return pointer / 4;
   }
@@ -101,57 +124,34 @@ export class WasmHeap {
     this.#module._free(place * 4);
   }
 
-  /** out [m, n] = a [m, k] b [k, n]; b is packed for this call alone. */
-  matmul(a: Place, b: Place, out: Place, m: number, k: number, n: number): void {
-    const id = this.#register(b, k * n);
-    this.matmulPacked(a, { id, rows: k, columns: n }, out, m);
-    this.#module._dispose_data(id);
+  /** out [m, n] = a [m, k] b [k, n], either of them stored the other way round. */
+  matmul(a: MatrixView, b: MatrixView, out: Place): void {
+    const depth = Math.min(a.columns, BLOCK_DEPTH);
+    const strips = a.isTransposed ? a.rows + SLACK : 0;
+    const work = this.scratch('matmul', depth * (b.columns + SLACK + strips)) * 4;
+    const [c, m, n, k] = [out * 4, a.rows, b.columns, a.columns];
+    this.kernels.gemm(a.place * 4, ...stepsOf(a), b.place * 4, ...stepsOf(b), c, m, n, k, 0, work);
   }
 
-  /** out [m, columns] = a [m, rows] b. */
-  matmulPacked(a: Place, b: PackedMatrix, out: Place, m: number): void {
-    const aId = this.#register(a, m * b.rows);
-    const outId = this.#register(out, m * b.columns);
-    const shapes = this.#shapes;
-    this.#module.HEAP32.set([1, m, b.rows, 1, b.rows, b.columns], shapes / 4);
-    this.#module._BatchMatMul(aId, shapes, 3, b.id, shapes + 12, 3, 0, 0, outId);
-    this.#module._dispose_data(aId);
-    this.#module._dispose_data(outId);
+  /** out [m, columns] = a [m, rows] b, or out += a b. */
+  matmulPacked(a: Place, b: PackedMatrix, out: Place, m: number, isAdded = false): void {
+    this.kernels.gemmPacked(a * 4, b.panels * 4, out * 4, m, b.columns, b.rows, Number(isAdded));
   }
 
-  /** Keeps b [rows, columns] packed from its first use on; its memory must stay as it is until then. */
-  keepPacked(b: Place, rows: number, columns: number): PackedMatrix {
-    return { id: this.#register(b, rows * columns), rows, columns };
-  }
-
-  releasePacked(b: PackedMatrix): void {
-    this.#module._dispose_data(b.id);
+  /** A copy of b as the kernels read it; the caller frees its `panels`. */
+  pack(b: MatrixView): PackedMatrix {
+    const panels = this.allocate(b.rows * (b.columns + SLACK));
+    this.kernels.packMatrix(b.place * 4, ...stepsOf(b), b.rows, b.columns, panels * 4);
+    return { panels, rows: b.rows, columns: b.columns };
   }
 
   /** Softmax of each row; x and out may be the same place. */
   softmax(x: Place, out: Place, rows: number, columns: number): void {
-    this.#unary(x, out, rows * columns, (from, to) => {
-      this.#module._Softmax(from, to, columns, rows);
-    });
+    this.kernels.softmax(x * 4, out * 4, rows, columns);
   }
+}
 
-  sigmoid(x: Place, out: Place, length: number): void {
-    this.#unary(x, out, length, (from, to) => {
-      this.#module._Sigmoid(from, to);
-    });
-  }
-
-  #unary(x: Place, out: Place, length: number, kernel: (from: number, to: number) => void): void {
-    const from = this.#register(x, length);
-    const to = this.#register(out, length);
-    kernel(from, to);
-    this.#module._dispose_data(from);
-    this.#module._dispose_data(to);
-  }
-
-  #register(place: Place, length: number): number {
-    const id = this.#nextId++;
-    this.#module._register_tensor(id, length, place * 4);
-    return id;
-  }
+/** Elements from a row to the next and from a column to the next. */
+function stepsOf({ rows, columns, isTransposed }: MatrixView): [number, number] {
+  return isTransposed ? [1, rows] : [columns, 1];
 }

@@ -1,43 +1,38 @@
 /** Reading prompts before decoding: all of them at once, packed in rows, into the caches of each layer. */
-import type { Layout } from '../layout.ts';
+import type { Layout, Segment } from '../layout.ts';
 import { attentionForward, countProbabilities } from './attention.ts';
-import type { AttentionPlaces } from './attention.ts';
 import type { Cache } from './decode-attention.ts';
-import type { DecoderLayer, HeapDecoder } from './decoder.ts';
+import type { HeapDecoder } from './decoder.ts';
 import type { Place } from './heap.ts';
-import { gatherInto } from './rows.ts';
 
 /**
  * Fills `caches` (one a layer, slot p for prompt p) and gives the hidden state of each prompt's last token, [prompts, D],
  * in scratch memory. `layout` holds prompts only: segment p is prompt p.
  */
 export function prefill(decoder: HeapDecoder, layout: Layout, caches: readonly Cache[]): Place {
-  const { heap } = decoder;
+  const { heap, geometry } = decoder;
   const n = layout.ids.length;
   const x = decoder.embed(layout.ids);
+  const { q, k, v, probabilities, y } = createScratch(decoder, layout);
   decoder.layers.forEach((layer, l) => {
-    const places = attentionScratch(decoder, layer, decoder.projectQkv(layer, x, n), layout);
-    attentionForward(heap, places, layout, decoder.geometry);
+    const inputs = { qkv: decoder.projectQkv(layer, x, n), queryGain: layer.queryNorm, keyGain: layer.keyNorm };
+    attentionForward(heap, toPointers({ ...inputs, q, k, v, probabilities, y }), layout, geometry);
     layout.segments.forEach((segment, slot) => {
-      fillCache(decoder, places, segment, n, caches[l]!, slot);
+      fillCache(decoder, k, segment, n, caches[l]!.keys, caches[l]!.capacity, slot);
+      fillCache(decoder, v, segment, n, caches[l]!.values, caches[l]!.capacity, slot);
     });
-    decoder.finishLayer(layer, x, places.y, n);
+    decoder.finishLayer(layer, x, y, n);
   });
-  const width = decoder.config.hidden_size;
-  const last = heap.scratch('decode.last', layout.segments.length * width);
-  const lastRows = Int32Array.from(layout.segments, (segment) => segment.start + segment.length - 1);
-  gatherInto(heap.floats, x, lastRows, last, width);
-  return last;
+  return decoder.pickRows(
+    x,
+    layout.segments.map((segment) => segment.start + segment.length - 1),
+  );
 }
 
-function attentionScratch(decoder: HeapDecoder, layer: DecoderLayer, qkv: Place, layout: Layout): AttentionPlaces {
-  const { heap } = decoder;
-  const { heads, kvHeads, headDim } = decoder.geometry;
+function createScratch({ heap, geometry }: HeapDecoder, layout: Layout) {
+  const { heads, kvHeads, headDim } = geometry;
   const n = layout.ids.length;
   return {
-    qkv,
-    queryGain: layer.queryNorm,
-    keyGain: layer.keyNorm,
     q: heap.scratch('prefill.q', heads * n * headDim),
     k: heap.scratch('prefill.k', kvHeads * n * headDim),
     v: heap.scratch('prefill.v', kvHeads * n * headDim),
@@ -46,27 +41,27 @@ function attentionScratch(decoder: HeapDecoder, layer: DecoderLayer, qkv: Place,
   };
 }
 
-/** Copies a prompt's keys, and its values transposed, out of [KV, n, d]. */
+/** Places to bytes. */
+function toPointers<K extends string>(places: Readonly<Record<K, Place>>): Record<K, number> {
+  return Object.fromEntries(Object.entries<Place>(places).map(([name, place]) => [name, place * 4])) as Record<
+    K,
+    number
+  >;
+}
+
+/** Copies a prompt's rows of each head out of [KV, n, d] into its slot of [slots, KV, capacity, d]. */
 function fillCache(
-  decoder: HeapDecoder,
-  { k, v }: AttentionPlaces,
-  segment: { start: number; length: number },
+  { heap, geometry }: HeapDecoder,
+  from: Place,
+  { start, length }: Segment,
   n: number,
-  cache: Cache,
+  cache: Place,
+  capacity: number,
   slot: number,
 ): void {
-  const { kvHeads, headDim } = decoder.geometry;
-  const f = decoder.heap.floats;
+  const { kvHeads, headDim } = geometry;
   for (let h = 0; h < kvHeads; h++) {
-    const from = (h * n + segment.start) * headDim;
-    f.copyWithin(
-      cache.keys + (slot * kvHeads + h) * cache.capacity * headDim,
-      k + from,
-      k + from + segment.length * headDim,
-    );
-    const values = cache.values + (slot * kvHeads + h) * headDim * cache.capacity;
-    for (let t = 0; t < segment.length; t++) {
-      for (let i = 0; i < headDim; i++) f[values + i * cache.capacity + t] = f[v + from + t * headDim + i]!;
-    }
+    const first = from + (h * n + start) * headDim;
+    heap.floats.copyWithin(cache + (slot * kvHeads + h) * capacity * headDim, first, first + length * headDim);
   }
 }

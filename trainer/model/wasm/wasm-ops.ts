@@ -1,43 +1,31 @@
-/** The decoder's operators on the memory of the wasm backend: fused, with gradients by hand. */
+/** The decoder's operators on the memory of the wasm backend: own kernels, with gradients by hand. */
 import * as tf from '@tensorflow/tfjs-core';
 import type { Layout } from '../layout.ts';
 import { withGradient } from '../ops.ts';
-import type { AttentionGeometry, Ops } from '../ops.ts';
+import type { AdamwRates, AdamwState, AttentionGeometry, Ops } from '../ops.ts';
 import { attentionBackward, attentionForward, countProbabilities } from './attention.ts';
-import type { AttentionPlaces } from './attention.ts';
+import type { AttentionPointers } from './attention.ts';
 import type { WasmHeap } from './heap.ts';
-import { rmsNormBackward, rmsNormInto } from './norm.ts';
-import { gatherInto, scatterAddInto, transposeInto } from './rows.ts';
-import { swigluBackward, swigluForward } from './swiglu.ts';
-import { statisticsBackward, statisticsForward } from './token-statistics.ts';
+import type { Pointer } from './kernels.ts';
 
 export function createWasmOps(heap: WasmHeap): Ops {
-  const transpose = (x: tf.Tensor2D): tf.Tensor2D => {
-    const [rows, columns] = x.shape;
-    const out = heap.createTensor<tf.Rank.R2>([columns, rows]);
-    transposeInto(heap.floats, heap.placeOf(x), heap.placeOf(out), rows, columns);
-    return out;
-  };
   return {
     gatherRows: (table, rows) => gatherRows(heap, table, rows),
-    linear: (x, w) => linear(x, w, transpose),
-    linearTransposed: (x, w) => linearTransposed(x, w, transpose),
+    linear: (x, w) => linear(heap, x, w, false),
+    linearTransposed: (x, w) => linear(heap, x, w, true),
+    matmul: (a, b, transposeA, transposeB) => multiply(heap, a, b, transposeA, transposeB),
     rmsNorm: (x, gain, epsilon) => rmsNorm(heap, x, gain, epsilon),
     attention: (qkv, queryGain, keyGain, layout, geometry) =>
       attention(heap, { qkv, queryGain, keyGain }, layout, geometry),
     swiglu: (gateUp) => swiglu(heap, gateUp),
     tokenStatistics: (logits, targets, temperature) => tokenStatistics(heap, logits, targets, temperature),
-    transpose,
+    adamw: (weight, gradient, state, rates) => adamw(heap, weight, gradient, state, rates),
   };
 }
 
-/** A new tensor of zeros; places are asked for after all allocations. */
-function createZeros<R extends tf.Rank>(heap: WasmHeap, shape: tf.ShapeMap[R]): tf.Tensor<R> {
-  const tensor = heap.createTensor<R>(shape);
-  const place = heap.placeOf(tensor);
-  heap.floats.fill(0, place, place + tensor.size);
-  return tensor;
-}
+/** Where tensors lie; to be asked for after all allocations. */
+const pointersOf = <T extends readonly tf.Tensor[]>(heap: WasmHeap, ...tensors: T): { [K in keyof T]: Pointer } =>
+  tensors.map((tensor) => heap.pointerOf(tensor)) as { [K in keyof T]: Pointer };
 
 function gatherRows(heap: WasmHeap, table: tf.Tensor2D, rows: Int32Array): tf.Tensor2D {
   const [count, width] = table.shape;
@@ -45,43 +33,48 @@ function gatherRows(heap: WasmHeap, table: tf.Tensor2D, rows: Int32Array): tf.Te
     [table],
     () => {
       const value = heap.createTensor<tf.Rank.R2>([rows.length, width]);
-      gatherInto(heap.floats, heap.placeOf(table), rows, heap.placeOf(value), width);
+      const numbers = heap.integers('rows', rows);
+      heap.kernels.gatherRows(heap.pointerOf(table), numbers, heap.pointerOf(value), rows.length, width);
       return { value, saved: [] };
     },
     (dy) => {
-      const dTable = createZeros<tf.Rank.R2>(heap, [count, width]);
-      scatterAddInto(heap.floats, heap.placeOf(dy), rows, heap.placeOf(dTable), width);
+      const dTable = heap.createTensor<tf.Rank.R2>([count, width]);
+      const numbers = heap.integers('rows', rows);
+      const place = heap.placeOf(dTable);
+      heap.floats.fill(0, place, place + dTable.size);
+      heap.kernels.scatterAdd(heap.pointerOf(dy), numbers, heap.pointerOf(dTable), rows.length, width);
       return [dTable];
     },
   );
 }
 
-type Transpose = (x: tf.Tensor2D) => tf.Tensor2D;
-
-/**
- * x w, with the transposes of its gradient made explicit so that every product runs on XNNPACK. Of the two operands of
- * dw the right one is packed (3 ns an element), so the narrower goes there.
- */
-function linear(x: tf.Tensor2D, w: tf.Tensor2D, transpose: Transpose): tf.Tensor2D {
-  return withGradient<tf.Tensor2D>(
-    [x, w],
-    () => ({ value: tf.matMul(x, w), saved: [x, w] }),
-    (dy, saved) => {
-      const [input, weight] = saved as [tf.Tensor2D, tf.Tensor2D];
-      const [inputs, outputs] = weight.shape;
-      const dw = outputs > inputs ? transpose(tf.matMul(transpose(dy), input)) : tf.matMul(transpose(input), dy);
-      return [tf.matMul(dy, transpose(weight)), dw];
-    },
-  );
+/** a b, each of them transposed first if asked; no gradient. */
+function multiply(
+  heap: WasmHeap,
+  a: tf.Tensor2D,
+  b: tf.Tensor2D,
+  transposeA: boolean,
+  transposeB: boolean,
+): tf.Tensor2D {
+  const view = (x: tf.Tensor2D, isTransposed: boolean) => {
+    const [rows, columns] = isTransposed ? [x.shape[1], x.shape[0]] : x.shape;
+    return { place: heap.placeOf(x), rows, columns, isTransposed };
+  };
+  const shape: [number, number] = [a.shape[transposeA ? 1 : 0], b.shape[transposeB ? 0 : 1]];
+  const out = heap.createTensor<tf.Rank.R2>(shape);
+  heap.matmul(view(a, transposeA), view(b, transposeB), heap.placeOf(out));
+  return out;
 }
 
-function linearTransposed(x: tf.Tensor2D, w: tf.Tensor2D, transpose: Transpose): tf.Tensor2D {
+/** x w for w [in, out], or x times the transpose of w [out, in]. */
+function linear(heap: WasmHeap, x: tf.Tensor2D, w: tf.Tensor2D, isTransposed: boolean): tf.Tensor2D {
   return withGradient<tf.Tensor2D>(
     [x, w],
-    () => ({ value: tf.matMul(x, transpose(w)), saved: [x, w] }),
+    () => ({ value: multiply(heap, x, w, false, isTransposed), saved: [x, w] }),
     (dy, saved) => {
       const [input, weight] = saved as [tf.Tensor2D, tf.Tensor2D];
-      return [tf.matMul(dy, weight), tf.matMul(transpose(dy), input)];
+      const dw = isTransposed ? multiply(heap, dy, input, true, false) : multiply(heap, input, dy, true, false);
+      return [multiply(heap, dy, weight, false, !isTransposed), dw];
     },
   );
 }
@@ -93,23 +86,17 @@ function rmsNorm(heap: WasmHeap, x: tf.Tensor2D, gain: tf.Tensor1D, epsilon: num
     () => {
       const value = heap.createTensor<tf.Rank.R2>([rows, width]);
       const inverse = heap.createTensor<tf.Rank.R1>([rows]);
-      const [xAt, gainAt, y, inverseAt] = [x, gain, value, inverse].map((t) => heap.placeOf(t)) as Places4;
-      rmsNormInto(heap.floats, { x: xAt, gain: gainAt, y, inverse: inverseAt }, rows, width, epsilon);
+      heap.kernels.rmsNorm(...pointersOf(heap, x, gain, value, inverse), rows, width, epsilon);
       return { value, saved: [x, gain, inverse] };
     },
     (dy, saved) => {
       const dx = heap.createTensor<tf.Rank.R2>([rows, width]);
-      const dGain = createZeros<tf.Rank.R1>(heap, [width]);
-      const [xAt, gainAt, inverse] = saved.map((t) => heap.placeOf(t)) as Places3;
-      const gradients = { dy: heap.placeOf(dy), dx: heap.placeOf(dx), dGain: heap.placeOf(dGain) };
-      rmsNormBackward(heap.floats, { x: xAt, gain: gainAt, inverse, ...gradients }, rows, width);
+      const dGain = heap.createTensor<tf.Rank.R1>([width]);
+      heap.kernels.rmsNormBackward(...pointersOf(heap, ...saved, dy, dx, dGain), rows, width);
       return [dx, dGain];
     },
   );
 }
-
-type Places3 = [number, number, number];
-type Places4 = [number, number, number, number];
 
 function attention(
   heap: WasmHeap,
@@ -129,27 +116,27 @@ function attention(
       const probabilities = heap.createTensor<tf.Rank.R1>([countProbabilities(layout, heads)]);
       const value = heap.createTensor<tf.Rank.R2>([rows, heads * headDim]);
       const saved = [qkv, queryGain, keyGain, q, k, v, probabilities, value];
-      attentionForward(heap, attentionPlaces(heap, saved), layout, geometry);
+      attentionForward(heap, attentionPointers(heap, saved), layout, geometry);
       return { value, saved };
     },
     (dy, saved) => {
       const dQkv = heap.createTensor<tf.Rank.R2>([rows, qkv.shape[1]]);
-      const dQueryGain = createZeros<tf.Rank.R1>(heap, [headDim]);
-      const dKeyGain = createZeros<tf.Rank.R1>(heap, [headDim]);
+      const dQueryGain = heap.createTensor<tf.Rank.R1>([headDim]);
+      const dKeyGain = heap.createTensor<tf.Rank.R1>([headDim]);
       const gradients = {
-        dy: heap.placeOf(dy),
-        dQkv: heap.placeOf(dQkv),
-        dQueryGain: heap.placeOf(dQueryGain),
-        dKeyGain: heap.placeOf(dKeyGain),
+        dy: heap.pointerOf(dy),
+        dQkv: heap.pointerOf(dQkv),
+        dQueryGain: heap.pointerOf(dQueryGain),
+        dKeyGain: heap.pointerOf(dKeyGain),
       };
-      attentionBackward(heap, attentionPlaces(heap, saved), gradients, layout, geometry);
+      attentionBackward(heap, attentionPointers(heap, saved), gradients, layout, geometry);
       return [dQkv, dQueryGain, dKeyGain];
     },
   );
 }
 
-function attentionPlaces(heap: WasmHeap, tensors: readonly tf.Tensor[]): AttentionPlaces {
-  const [qkv, queryGain, keyGain, q, k, v, probabilities, y] = tensors.map((t) => heap.placeOf(t));
+function attentionPointers(heap: WasmHeap, tensors: readonly tf.Tensor[]): AttentionPointers {
+  const [qkv, queryGain, keyGain, q, k, v, probabilities, y] = tensors.map((tensor) => heap.pointerOf(tensor));
   return {
     qkv: qkv!,
     queryGain: queryGain!,
@@ -169,15 +156,12 @@ function swiglu(heap: WasmHeap, gateUp: tf.Tensor2D): tf.Tensor2D {
     [gateUp],
     () => {
       const value = heap.createTensor<tf.Rank.R2>([rows, width]);
-      const sigmoids = heap.createTensor<tf.Rank.R2>([rows, width]);
-      const [x, sigmoidsAt, y] = [gateUp, sigmoids, value].map((t) => heap.placeOf(t)) as Places3;
-      swigluForward(heap, { x, sigmoids: sigmoidsAt, y }, rows, width);
-      return { value, saved: [gateUp, sigmoids] };
+      heap.kernels.swiglu(...pointersOf(heap, gateUp, value), rows, width);
+      return { value, saved: [gateUp] };
     },
     (dy, saved) => {
       const dx = heap.createTensor<tf.Rank.R2>([rows, 2 * width]);
-      const [x, sigmoids] = saved.map((t) => heap.placeOf(t)) as [number, number];
-      swigluBackward(heap, { x, sigmoids, dy: heap.placeOf(dy), dx: heap.placeOf(dx) }, rows, width);
+      heap.kernels.swigluBackward(...pointersOf(heap, ...saved, dy, dx), rows, width);
       return [dx];
     },
   );
@@ -185,21 +169,37 @@ function swiglu(heap: WasmHeap, gateUp: tf.Tensor2D): tf.Tensor2D {
 
 function tokenStatistics(heap: WasmHeap, logits: tf.Tensor2D, targets: Int32Array, temperature: number): tf.Tensor2D {
   const [rows, vocab] = logits.shape;
+  const { kernels } = heap;
   return withGradient<tf.Tensor2D>(
     [logits],
     () => {
-      const probabilities = heap.createTensor<tf.Rank.R2>([rows, vocab]);
       const value = heap.createTensor<tf.Rank.R2>([2, rows]);
-      const [logitsAt, probabilitiesAt, out] = [logits, probabilities, value].map((t) => heap.placeOf(t)) as Places3;
-      statisticsForward(heap, { logits: logitsAt, probabilities: probabilitiesAt, out }, targets, vocab, temperature);
-      return { value, saved: [logits, probabilities, value] };
+      const logSums = heap.createTensor<tf.Rank.R1>([rows]);
+      const ids = heap.integers('targets', targets);
+      const [x, out, sums] = pointersOf(heap, logits, value, logSums);
+      kernels.tokenStatistics(x, ids, out, sums, rows, vocab, temperature);
+      return { value, saved: [logits, value, logSums] };
     },
     (dy, saved) => {
       const dLogits = heap.createTensor<tf.Rank.R2>([rows, vocab]);
-      const [logitsAt, probabilities, out] = saved.map((t) => heap.placeOf(t)) as Places3;
-      const places = { logits: logitsAt, probabilities, out, dy: heap.placeOf(dy), dLogits: heap.placeOf(dLogits) };
-      statisticsBackward(heap, places, targets, vocab, temperature);
+      const ids = heap.integers('targets', targets);
+      const [x, out, sums, dOut, dx] = saved.concat(dy, dLogits).map((tensor) => heap.pointerOf(tensor));
+      kernels.tokenStatisticsBackward(x!, ids, out!, sums!, dOut!, dx!, rows, vocab, temperature);
       return [dLogits];
     },
   );
+}
+
+function adamw(
+  heap: WasmHeap,
+  weight: tf.Tensor,
+  gradient: tf.Tensor,
+  { mean, square }: AdamwState,
+  rates: AdamwRates,
+): tf.Tensor {
+  const next = heap.createTensor(weight.shape);
+  const { scale, beta1, beta2, rate, correction, epsilon } = rates;
+  const places = pointersOf(heap, weight, gradient, mean, square, next);
+  heap.kernels.adamw(...places, next.size, scale, beta1, beta2, rate, correction, epsilon);
+  return next;
 }

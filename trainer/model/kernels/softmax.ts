@@ -1,0 +1,47 @@
+/** Softmax of rows. */
+import { exp4 } from './exp';
+import { give, max4, sum4, take } from './simd';
+
+/** The largest of `length` (at least 1) elements. */
+export function largest(x: usize, length: i32): f32 {
+  let best: f32 = load<f32>(x);
+  let i = 0;
+  if (length >= 4) {
+    let lanes = v128.load(x);
+    for (i = 4; i + 4 <= length; i += 4) lanes = f32x4.max(lanes, v128.load(x + ((<usize>i) << 2)));
+    best = max4(lanes);
+  }
+  for (; i < length; i++) best = max(best, load<f32>(x + ((<usize>i) << 2)));
+  return best;
+}
+
+/** Sum of the first `left` lanes if fewer than four are left of a row, else of all. */
+export function keepLanes(x: v128, left: i32): v128 {
+  if (left >= 4) return x;
+  if (left < 3) x = f32x4.replace_lane(x, 2, 0);
+  if (left < 2) x = f32x4.replace_lane(x, 1, 0);
+  return f32x4.replace_lane(x, 3, 0);
+}
+
+/** Softmax of one row; x and y may be the same place. */
+export function softmaxRow(x: usize, y: usize, length: i32): void {
+  const most = f32x4.splat(largest(x, length));
+  let sum = f32x4.splat(0);
+  for (let i = 0; i < length; i += 4) {
+    const at = (<usize>i) << 2;
+    const left = length - i;
+    const e = exp4(f32x4.sub(take(x + at, left), most));
+    sum = f32x4.add(sum, keepLanes(e, left));
+    give(y + at, e, left);
+  }
+  const inverse = f32x4.splat(1 / sum4(sum));
+  for (let i = 0; i < length; i += 4) {
+    const at = (<usize>i) << 2;
+    give(y + at, f32x4.mul(take(y + at, length - i), inverse), length - i);
+  }
+}
+
+export function softmax(x: usize, y: usize, rows: i32, columns: i32): void {
+  const line = (<usize>columns) << 2;
+  for (let row = 0; row < rows; row++) softmaxRow(x + <usize>row * line, y + <usize>row * line, columns);
+}
