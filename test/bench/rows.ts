@@ -10,10 +10,20 @@ export interface Row {
   ratio: number | null;
   /** For the table only: what the reference is and how it was got. */
   note: string;
+  /** For the table only: the ratio to reach, `>= .65`; absent where there is none. */
+  goal?: string;
 }
 
-export function row(name: string, value: number, unit: string, reference: number | null, note: string): Row {
-  return { name, value, unit, reference, ratio: reference === null ? null : value / reference, note };
+export function row(
+  name: string,
+  value: number,
+  unit: string,
+  reference: number | null,
+  note: string,
+  goal?: string,
+): Row {
+  const ratio = reference === null ? null : value / reference;
+  return { name, value, unit, reference, ratio, note, ...(goal === undefined ? {} : { goal }) };
 }
 
 export function median(values: readonly number[]): number {
@@ -26,8 +36,10 @@ const number = (value: number | null): string =>
   value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 2 : 0 });
 
 export function toTable(rows: readonly Row[]): string {
-  const head = ['benchmark', 'value', 'unit', 'reference', 'ratio', 'compared with'];
-  const cells = rows.map((r) => [r.name, number(r.value), r.unit, number(r.reference), number(r.ratio), r.note]);
+  const head = ['benchmark', 'value', 'unit', 'reference', 'ratio', 'goal', 'compared with'];
+  const cells = rows.map(({ name, value, unit, reference, ratio, goal = '', note }) => [
+    ...[name, number(value), unit, number(reference), number(ratio), goal, note],
+  ]);
   const widths = head.map((title, column) =>
     Math.max(...[head, ...cells].map((line) => (line[column] ?? title).length)),
   );

@@ -21,6 +21,9 @@ const UV = 'uv==0.13.9';
 /** The Python that makes the environments. */
 const PYTHON = process.env['CANVAS_GYM_PYTHON'] ?? 'python3';
 
+/** What an environment is made from: the folder's requirements.txt, and requirements-no-deps.txt where there is one. */
+type Locked = Pick<Suite, 'name' | 'folder'>;
+
 interface Failed {
   stdout?: string;
   stderr?: string;
@@ -86,7 +89,7 @@ export async function buildWheel(): Promise<string> {
 }
 
 /** Packages that a suite wants without what they require, where it has such a file. */
-const noDepsOf = (suite: Suite): string[] =>
+const noDepsOf = (suite: Locked): string[] =>
   [join(ROOT, suite.folder, 'requirements-no-deps.txt')].filter((path) => existsSync(path));
 
 /** Path of uv, which is installed once. */
@@ -106,7 +109,7 @@ async function uv(...args: readonly string[]): Promise<string> {
   return program(await uvPath, ['--quiet', '--no-config', '--cache-dir', join(CACHE, 'uv-cache'), ...args]);
 }
 
-async function installLock(suite: Suite, folder: string, version: string): Promise<void> {
+async function installLock(suite: Locked, folder: string, version: string): Promise<void> {
   const lock = join(ROOT, suite.folder, 'requirements.txt');
   const marker = join(folder, '.lock-hash');
   const alone = noDepsOf(suite);
@@ -130,9 +133,13 @@ async function installWheel(folder: string, wheel: string): Promise<void> {
   writeFileSync(marker, hash);
 }
 
-/** Makes a suite's environment ready and returns its Python. */
-export async function prepare(suite: Suite, wheel: string, version: string): Promise<string> {
-  const folder = join(CACHE, suite.name);
+/** Makes an environment ready, for a suite in its own place, and returns its Python. */
+export async function prepare(
+  suite: Locked,
+  wheel: string,
+  version: string,
+  folder = join(CACHE, suite.name),
+): Promise<string> {
   await installLock(suite, folder, version);
   await installWheel(folder, wheel);
   return venvPython(folder);
