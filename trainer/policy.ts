@@ -1,30 +1,46 @@
 /** Policies: what acts in the environment. A model that samples, or the teacher, for comparison. */
 import type { Observation } from '../schemas/episode.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
+import type { CutSettings } from './decoding/choose.ts';
+import type { GrammarSettings } from './decoding/grammar.ts';
+import { cutAtStop } from './decoding/stop.ts';
 import { toPolicyPrompt } from './prompt.ts';
 import type { Completion, Policy } from './rollout.ts';
-import type { Sampler } from './sample.ts';
+import type { SampledCompletion, SampleSettings } from './sample.ts';
 import { createScriptedTeacher } from './teacher/scripted.ts';
 import { encodePrompt, type Tokenizer } from './tokenizer.ts';
 
-export interface PolicyOptions {
+export interface PolicyOptions extends CutSettings {
   /** Divides the logits; 0 is greedy. */
   temperature: number;
   max_new_tokens: number;
+  /** Texts that end a completion; its text ends before the first of them. */
+  stop?: readonly string[] | undefined;
+  /** Only completions that are valid are written. */
+  grammar?: GrammarSettings | undefined;
   /** Names the stream of random numbers; each turn of a rollout has its own. */
   seed: bigint;
 }
 
+/** What samples: one sampler, or several in threads. */
+export interface PolicySampler {
+  sample(
+    prompts: readonly (readonly number[])[],
+    settings: SampleSettings,
+    seed: bigint,
+  ): SampledCompletion[] | Promise<SampledCompletion[]>;
+}
+
 /** The model's policy. Text is what the sampled ids decode to; the ids themselves are kept for training. */
-export function createModelPolicy(sampler: Sampler, tokenizer: Tokenizer, options: PolicyOptions): Policy {
-  const { temperature, max_new_tokens, seed } = options;
-  const settings = { temperature, max_new_tokens, eos_id: tokenizer.eos_id };
+export function createModelPolicy(sampler: PolicySampler, tokenizer: Tokenizer, options: PolicyOptions): Policy {
+  const { seed, ...rest } = options;
+  const settings = { ...rest, eos_id: tokenizer.eos_id };
   let turn = 0;
-  return (observations) => {
+  return async (observations) => {
     const prompts = encodePrompts(tokenizer, observations);
-    const sampled = sampler.sample(prompts, settings, hash64('turn', seed, turn++));
+    const sampled = await sampler.sample(prompts, settings, hash64('turn', seed, turn++));
     return sampled.map((completion, i): Completion => {
-      const text = tokenizer.decode(completion.completion_ids);
+      const text = cutAtStop(tokenizer.decode(completion.completion_ids), options.stop ?? []);
       return { ...completion, text, prompt_ids: prompts[i]! };
     });
   };

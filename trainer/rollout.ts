@@ -10,15 +10,19 @@ import type { Turn } from '../clients/store/index.ts';
 import type { ActionSet } from '../schemas/action.ts';
 import type { Observation, State, StopReason } from '../schemas/episode.ts';
 import type { Preset } from '../schemas/reward.ts';
+import type { TokenMask } from './model/token-mask.ts';
 
 /** What a policy says to one observation. Ids and log-probs are those of the act of sampling, never recomputed. */
 export interface Completion {
   text: string;
+  /** `length`: cut by the token limit. The server is told, so that a cut text is never scored as a whole one. */
   finish_reason: 'stop' | 'length';
   prompt_ids: readonly number[];
   completion_ids: readonly number[];
   /** Natural log of each sampled token's probability under the sampling distribution, [T]. */
   sampled_logprobs: readonly number[];
+  /** What each token could have been, where not all could: sampled_logprobs are of the distribution over these. */
+  token_masks?: readonly TokenMask[];
 }
 
 /** One completion for each observation, in order. */

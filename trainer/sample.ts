@@ -3,34 +3,46 @@
  * and values, and a finished row leaves the batch. It runs on the wasm heap whatever backend trains: per-token work is
  * too small for tensors.
  *
- * Temperature divides the logits before the softmax, and the log-probabilities returned are of that distribution, before
- * top-p cuts it. They equal what `computeLogprobs` gives with the same temperature. Temperature 0 takes the likeliest
- * token and reports its log-probability at temperature 1.
+ * A token is drawn so: the logits are divided by the temperature, tokens that the grammar forbids are taken out, then
+ * what top-k and top-p cut. The log-probability returned is that of the token in what is left, the distribution it was
+ * drawn from, and the mask of what is left goes with it. They equal what `computeLogprobs` gives with the same
+ * temperature and masks. Temperature 0 takes the likeliest token and reports its log-probability at temperature 1.
  */
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Rng } from '../schemas/seed.ts';
+import { assertCut, chooseAtRandom, chooseGreedily, type CutSettings } from './decoding/choose.ts';
+import { actionGrammar, type Grammar, type GrammarSettings, type GrammarState } from './decoding/grammar.ts';
+import { createStopCheck } from './decoding/stop.ts';
 import { assertContext, assertIds, createPromptLayout } from './model/layout.ts';
 import type { ModelConfig } from './model/config.ts';
+import { maskRow, type TokenMask } from './model/token-mask.ts';
 import { attendRows } from './model/wasm/decode-attention.ts';
 import type { Cache, DecodeRow } from './model/wasm/decode-attention.ts';
 import { HeapDecoder } from './model/wasm/decoder.ts';
 import type { Place, WasmHeap } from './model/wasm/heap.ts';
 import { prefill } from './model/wasm/prefill.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
-export interface SampleSettings {
+/** Plain data: the same for a sampler in another thread. */
+export interface SampleSettings extends CutSettings {
   readonly max_new_tokens: number;
   /** 0 is greedy. */
   readonly temperature: number;
-  /** Samples from the likeliest tokens that together have this probability; default 1, all tokens. */
-  readonly top_p?: number;
   readonly eos_id: number;
+  /** Texts that end a completion, see decoding/stop.ts. */
+  readonly stop?: readonly string[] | undefined;
+  /** Only completions that are valid are written, see decoding/grammar.ts. */
+  readonly grammar?: GrammarSettings | undefined;
 }
 
 export interface SampledCompletion {
-  /** Ends with eos_id unless the length ended it. */
+  /** All that was sampled; ends with eos_id unless the length or a stop string ended it. */
   readonly completion_ids: number[];
-  /** Natural log, one for each id. */
+  /** Natural log of the probability with which each id was drawn. */
   readonly sampled_logprobs: number[];
+  /** What each id could have been, where grammar, top-k or top-p left some out; absent where all could be drawn. */
+  readonly token_masks?: TokenMask[];
+  /** `length`: cut by the token limit or the context, so it is not whole. */
   readonly finish_reason: 'stop' | 'length';
 }
 
@@ -40,7 +52,8 @@ export interface Sampler {
    * stream of (seed, firstRow + i), so equal calls give equal results, and a batch may be cut and sampled in parts. Other
    * rows in the batch change a row's log-probabilities by rounding only, about 1e-6, since sums are taken over the widest
    * row.
-   * @throws RangeError if an id is outside the vocabulary or a prompt leaves no room in the context
+   * @throws RangeError if an id is outside the vocabulary, a prompt leaves no room in the context, or a setting is out of
+   * its range; Error if a stop string or a grammar is asked of a sampler without a tokenizer
    */
   sample(
     prompts: readonly (readonly number[])[],
@@ -57,21 +70,28 @@ const MAX_ROWS = 128;
 /**
  * Packs weights as they are now; later updates do not reach the sampler.
  * @param values By the names of parameters.ts, see `readParameters`; they may lie in shared memory.
+ * @param tokenizer For stop strings and grammars, which are about text.
  */
-export function createSampler(heap: WasmHeap, config: ModelConfig, values: ReadonlyMap<string, Float32Array>): Sampler {
+export function createSampler(
+  heap: WasmHeap,
+  config: ModelConfig,
+  values: ReadonlyMap<string, Float32Array>,
+  tokenizer?: Tokenizer,
+): Sampler {
   const decoder = new HeapDecoder(heap, config, values);
   return {
     sample: (prompts, settings, seed, firstRow = 0) => {
       prompts.forEach((prompt) => {
         assertPrompt(prompt, decoder);
       });
+      const rules = createRules(settings, tokenizer);
       const size = Math.ceil(prompts.length / Math.ceil(prompts.length / MAX_ROWS));
       const out: SampledCompletion[] = [];
       while (out.length < prompts.length) {
         const part = prompts.slice(out.length, out.length + size);
         const row = firstRow + out.length;
         const rngs = part.map((_, i) => createRng(hash64('sample', seed, row + i)));
-        out.push(...sampleRows(decoder, part, settings, rngs));
+        out.push(...sampleRows(decoder, part, rules, rngs));
       }
       return out;
     },
@@ -79,6 +99,26 @@ export function createSampler(heap: WasmHeap, config: ModelConfig, values: Reado
       decoder.dispose();
     },
   };
+}
+
+/** Settings with what they ask of the tokenizer. */
+interface Rules extends SampleSettings {
+  readonly actionGrammar: Grammar | undefined;
+  readonly isStop: (ids: readonly number[], last: number) => boolean;
+}
+
+function createRules(settings: SampleSettings, tokenizer: Tokenizer | undefined): Rules {
+  const { stop = [], grammar } = settings;
+  assertCut(settings);
+  if (tokenizer) {
+    return {
+      ...settings,
+      actionGrammar: grammar && actionGrammar(tokenizer, grammar),
+      isStop: stop.length === 0 ? () => false : createStopCheck(tokenizer, stop),
+    };
+  }
+  if (stop.length > 0 || grammar) throw new Error('stop strings and grammars need a sampler with a tokenizer');
+  return { ...settings, actionGrammar: undefined, isStop: () => false };
 }
 
 function assertPrompt(prompt: readonly number[], { config }: HeapDecoder): void {
@@ -91,15 +131,17 @@ function assertPrompt(prompt: readonly number[], { config }: HeapDecoder): void 
 interface Writing extends DecodeRow {
   readonly ids: number[];
   readonly logprobs: number[];
+  readonly masks: TokenMask[];
   readonly limit: number;
   readonly rng: Rng;
+  grammarState: GrammarState | undefined;
   isStopped: boolean;
 }
 
 function sampleRows(
   decoder: HeapDecoder,
   prompts: readonly (readonly number[])[],
-  settings: SampleSettings,
+  rules: Rules,
   rngs: readonly Rng[],
 ): SampledCompletion[] {
   const { layout, promptOf } = createPromptLayout(prompts, decoder.config);
@@ -107,11 +149,12 @@ function sampleRows(
     const room = decoder.config.max_position_embeddings - prompt.length;
     return {
       ...{ promptSlot: promptOf[slot]!, promptLength: prompt.length, slot, ownLength: 0 },
-      ...{ ids: [], logprobs: [], limit: Math.min(settings.max_new_tokens, room), rng: rngs[slot]!, isStopped: false },
+      ...{ ids: [], logprobs: [], masks: [], limit: Math.min(rules.max_new_tokens, room), rng: rngs[slot]! },
+      ...{ grammarState: rules.actionGrammar?.start, isStopped: false },
     };
   });
   const promptCaches = createCaches(decoder, 'prompt', layout.segments.length, longest(prompts));
-  const ownCaches = createCaches(decoder, 'own', rows.length, settings.max_new_tokens);
+  const ownCaches = createCaches(decoder, 'own', rows.length, rules.max_new_tokens);
   const last = prefill(decoder, layout, promptCaches);
   let active = rows.filter((row) => row.limit > 0);
   const firstLogits = decoder.logits(last, layout.segments.length);
@@ -120,7 +163,7 @@ function sampleRows(
     firstLogits,
     active,
     active.map((row) => row.promptSlot),
-    settings,
+    rules,
   );
   while ((active = active.filter((row) => !row.isStopped && row.ids.length < row.limit)).length > 0) {
     const x = decoder.embed(Int32Array.from(active, (row) => row.ids.at(-1)!));
@@ -131,11 +174,12 @@ function sampleRows(
       decoder.finishLayer(layer, x, mixed, active.length);
     });
     for (const row of active) row.ownLength++;
-    pickTokens(decoder, decoder.logits(x, active.length), active, [...active.keys()], settings);
+    pickTokens(decoder, decoder.logits(x, active.length), active, [...active.keys()], rules);
   }
   return rows.map((row) => ({
     completion_ids: row.ids,
     sampled_logprobs: row.logprobs,
+    ...(row.masks.length > 0 && { token_masks: row.masks }),
     finish_reason: row.isStopped ? 'stop' : 'length',
   }));
 }
@@ -160,54 +204,36 @@ function pickTokens(
   logits: Place,
   rows: readonly Writing[],
   logitRows: readonly number[],
-  settings: SampleSettings,
+  rules: Rules,
 ): void {
   const vocab = config.vocab_size;
   const count = logitRows.reduce((most, row) => Math.max(most, row + 1), 0);
-  const isGreedy = settings.temperature === 0;
-  if (!isGreedy && settings.temperature !== 1) divide(heap.floats, logits, count * vocab, settings.temperature);
+  const isGreedy = rules.temperature === 0;
+  if (!isGreedy && rules.temperature !== 1) divide(heap.floats, logits, count * vocab, rules.temperature);
+  const rowOf = (place: Place, i: number): Float32Array => {
+    const at = place + logitRows[i]! * vocab;
+    return heap.floats.subarray(at, at + vocab);
+  };
+  // Rows that share logits have written nothing yet, so they share the grammar's first state as well.
+  const masks = rows.map(({ grammarState }) => grammarState && rules.actionGrammar?.allowed(grammarState));
+  masks.forEach((mask, i) => {
+    if (mask) maskRow(mask, rowOf(logits, i));
+  });
   const probabilities = heap.scratch('decode.probabilities', count * vocab);
   heap.softmax(logits, probabilities, count, vocab);
-  const f = heap.floats;
   rows.forEach((row, i) => {
-    const at = logitRows[i]! * vocab;
-    const p = f.subarray(probabilities + at, probabilities + at + vocab);
-    const best = argMax(p);
-    const id = isGreedy ? best : pickIndex(p, row.rng.next(), settings.top_p ?? 1);
+    const distribution = { p: rowOf(probabilities, i), z: rowOf(logits, i), mask: masks[i] };
+    const { id, logprob, mask } = isGreedy
+      ? chooseGreedily(distribution)
+      : chooseAtRandom(distribution, row.rng.next(), rules);
     row.ids.push(id);
-    // the largest probability is 1 / sum(exp(z - max)), so this is z - logsumexp(z) without the log of a small number
-    row.logprobs.push(Math.fround(f[logits + at + id]! - f[logits + at + best]! + Math.log(p[best]!)));
-    row.isStopped = id === settings.eos_id;
+    row.logprobs.push(logprob);
+    if (mask) row.masks.push(mask);
+    if (row.grammarState) row.grammarState = rules.actionGrammar?.advance(row.grammarState, id);
+    row.isStopped = id === rules.eos_id || rules.isStop(row.ids, id);
   });
 }
 
 function divide(f: Float32Array, x: Place, length: number, by: number): void {
   for (let i = x; i < x + length; i++) f[i] = f[i]! / by;
-}
-
-function argMax(values: Float32Array): number {
-  let best = 0;
-  for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;
-  return best;
-}
-
-/** The index whose cumulative probability passes u in [0, 1); with topP < 1 among the likeliest that reach topP. */
-export function pickIndex(p: Float32Array, u: number, topP: number): number {
-  if (topP < 1) return pickLikely(p, u, topP);
-  let rest = u * p.reduce((sum, value) => sum + value, 0);
-  for (let i = 0; i < p.length; i++) {
-    rest -= p[i]!;
-    if (rest < 0) return i;
-  }
-  return argMax(p); // rounding used all of the sum up
-}
-
-/** Nucleus sampling (Holtzman et al. 2020). */
-function pickLikely(p: Float32Array, u: number, topP: number): number {
-  const order = Array.from(p.keys()).sort((a, b) => p[b]! - p[a]! || a - b);
-  let mass = 0;
-  const kept = order.findIndex((i) => (mass += p[i]!) >= topP);
-  const nucleus = kept < 0 ? order : order.slice(0, kept + 1);
-  let rest = u * mass;
-  return nucleus.find((i) => (rest -= p[i]!) < 0) ?? nucleus[0]!;
 }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createRng } from '../../schemas/seed.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
 import { readParameters, type Model } from '../../trainer/model/model.ts';
-import { createSampler, pickIndex } from '../../trainer/sample.ts';
+import { createSampler } from '../../trainer/sample.ts';
 import type { SampledCompletion, Sampler } from '../../trainer/sample.ts';
 import { SMALL_CONFIG, createSmallModel, largestDifference, randomIds } from './model-fixture.ts';
 
@@ -29,6 +29,43 @@ describe.each([0.5, 1, 1.7])('temperature %d', (temperature) => {
       expect(largestDifference(completion.sampled_logprobs, logprobs[i]!)).toBeLessThan(1e-4);
     });
   });
+});
+
+describe.each([
+  ['top-k', { top_k: 5 }],
+  ['top-p', { top_p: 0.7 }],
+  ['both', { top_k: 10, top_p: 0.9 }],
+])('%s', (_name, cut) => {
+  test('log-probabilities are of the distribution that was drawn from, and the loss recomputes them with its masks', async () => {
+    const sampled = sampler.sample(PROMPTS, { ...SETTINGS, ...cut, temperature: 1.3 }, 5n);
+    const completion_ids = sampled.map((completion) => completion.completion_ids);
+    const token_masks = sampled.map((completion) => completion.token_masks);
+    const batch = { prompt_ids: PROMPTS, completion_ids };
+    const cutOff = await computeLogprobs(model, { ...batch, token_masks }, { temperature: 1.3 });
+    const whole = await computeLogprobs(model, batch, { temperature: 1.3 });
+    sampled.forEach(({ sampled_logprobs }, i) => {
+      expect(largestDifference(sampled_logprobs, cutOff.logprobs[i]!)).toBeLessThan(1e-4);
+      expect(largestDifference(sampled_logprobs, whole.logprobs[i]!)).toBeGreaterThan(0.1);
+      expect(Math.min(...whole.entropies[i]!.map((entropy, t) => entropy - cutOff.entropies[i]![t]!))).toBeGreaterThan(
+        0,
+      );
+    });
+  });
+});
+
+test('a cut that keeps one token is greedy', () => {
+  const greedy = sampler.sample([A], { ...SETTINGS, temperature: 0 }, 1n);
+  const cut = sampler.sample([A], { ...SETTINGS, top_k: 1 }, 1n);
+  expect(cut[0]!.completion_ids).toEqual(greedy[0]!.completion_ids);
+  expect(Math.max(...cut[0]!.sampled_logprobs.map(Math.abs))).toBeLessThan(1e-6);
+});
+
+test.each([
+  ['top_p 0', { top_p: 0 }, RangeError],
+  ['a stop string without a tokenizer', { stop: ['.'] }, Error],
+  ['a grammar without a tokenizer', { grammar: { action_set: 'core', max_actions: 40 } }, Error],
+] as const)('a setting is refused: %s', (_name, settings, error) => {
+  expect(() => sampler.sample([A], { ...SETTINGS, ...settings }, 1n)).toThrow(error);
 });
 
 test('temperature 0 takes the likeliest token at every place', async () => {
@@ -105,27 +142,4 @@ test.each([
   ['no tokens', []],
 ])('a prompt is refused: %s', (_name, prompt) => {
   expect(() => sampler.sample([prompt], SETTINGS, 1n)).toThrow(RangeError);
-});
-
-describe('pickIndex', () => {
-  const p = Float32Array.from([0.1, 0.5, 0.05, 0.35]);
-
-  test('draws in proportion to the probabilities', () => {
-    const counts = [0, 0, 0, 0];
-    for (let i = 0; i < 10_000; i++) counts[pickIndex(p, (i + 0.5) / 10_000, 1)]!++;
-    expect(largestDifference(counts, [1000, 5000, 500, 3500])).toBeLessThanOrEqual(2);
-  });
-
-  test.each([
-    [0.4, [1]],
-    [0.8, [1, 3]],
-    [0.9, [0, 1, 3]],
-  ])('top-p %d draws from the likeliest that reach it', (topP, kept) => {
-    const drawn = Array.from({ length: 1000 }, (_, i) => pickIndex(p, (i + 0.5) / 1000, topP));
-    expect([...new Set(drawn)].sort()).toEqual(kept);
-  });
-
-  test('u next to 1 gives a token that has probability', () => {
-    expect(pickIndex(Float32Array.from([0.3, 0.7, 0]), 1 - 2 ** -32, 1)).toBe(1);
-  });
 });

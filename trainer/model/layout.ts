@@ -8,11 +8,14 @@
  * The last token of a completion is only predicted, never read, so it has no row.
  */
 import type { ModelConfig } from './config.ts';
+import type { TokenMask } from './token-mask.ts';
 
 /** Prompts and completions, pairwise; neither may be empty. */
 export interface TokenBatch {
   readonly prompt_ids: readonly (readonly number[])[];
   readonly completion_ids: readonly (readonly number[])[];
+  /** What each completion token could have been, [completion][token]; absent or undefined: any token. */
+  readonly token_masks?: readonly (readonly TokenMask[] | undefined)[] | undefined;
 }
 
 /** Rows that attend to all of `prefix` and to themselves up to the diagonal. Row numbers; a prefix may be empty. */

@@ -5,9 +5,10 @@
  */
 import * as tf from '@tensorflow/tfjs-core';
 import { createLayout } from './layout.ts';
-import type { TokenBatch } from './layout.ts';
+import type { Layout, TokenBatch } from './layout.ts';
 import { forward } from './model.ts';
 import type { Model } from './model.ts';
+import { maskLogits } from './token-mask.ts';
 
 /** One number for each completion token: [completion][token], the shape of `completion_ids`. */
 export type TokenColumn = readonly (readonly number[])[];
@@ -80,7 +81,7 @@ export async function computeLogprobs(
   for (const part of splitBatch({ ...batch, columns: {} }, options.max_rows ?? DEFAULT_MAX_ROWS)) {
     const layout = createLayout(part, model.config);
     const values = tf.tidy(() =>
-      model.backend.ops.tokenStatistics(forward(model, layout), layout.targets, options.temperature ?? 1),
+      model.backend.ops.tokenStatistics(maskedLogits(model, layout, part), layout.targets, options.temperature ?? 1),
     );
     const statistics = await toStatistics(values, part);
     values.dispose();
@@ -94,7 +95,7 @@ async function computePart(model: Model, batch: LossBatch, lossFunction: LossFun
   const layout = createLayout(batch, model.config);
   let kept: tf.Tensor2D | undefined;
   const { value, grads } = tf.variableGrads(() => {
-    const values = model.backend.ops.tokenStatistics(forward(model, layout), layout.targets, temperature);
+    const values = model.backend.ops.tokenStatistics(maskedLogits(model, layout, batch), layout.targets, temperature);
     kept = tf.keep(values.clone());
     return lossFunction(createView(values, batch));
   }, [...model.parameters.values()]);
@@ -103,6 +104,11 @@ async function computePart(model: Model, batch: LossBatch, lossFunction: LossFun
   const loss = (await value.data<'float32'>())[0]!;
   tf.dispose([value, kept!]);
   return { value: loss, gradients, statistics };
+}
+
+/** Logits of the tokens that could have been drawn, [K, V]: what is computed from them is of the policy that acted. */
+function maskedLogits(model: Model, layout: Layout, { completion_ids, token_masks }: TokenBatch): tf.Tensor2D {
+  return maskLogits(forward(model, layout), completion_ids, token_masks);
 }
 
 function createView(values: tf.Tensor2D, batch: LossBatch): TokenView {
@@ -161,7 +167,8 @@ function splitBatch(batch: LossBatch, maxRows: number): LossBatch[] {
   return cuts.map((from, i) => {
     const cut = <T>(list: readonly T[]): readonly T[] => list.slice(from, cuts[i + 1]);
     const columns = Object.fromEntries(Object.entries(batch.columns).map(([name, column]) => [name, cut(column)]));
-    return { prompt_ids: cut(batch.prompt_ids), completion_ids: cut(batch.completion_ids), columns };
+    const token_masks = batch.token_masks && cut(batch.token_masks);
+    return { prompt_ids: cut(batch.prompt_ids), completion_ids: cut(batch.completion_ids), token_masks, columns };
   });
 }
 

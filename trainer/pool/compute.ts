@@ -15,6 +15,7 @@ import * as local from '../model/loss.ts';
 import type { ForwardOptions, LossBatch, LossResult, TokenStatistics } from '../model/loss.ts';
 import { readParameters, type Model } from '../model/model.ts';
 import { createSampler, type SampledCompletion, type SampleSettings } from '../sample.ts';
+import type { Tokenizer } from '../tokenizer.ts';
 import type { SharedModel } from './jobs.ts';
 import { cutBetweenRuns, shareOut } from './partition.ts';
 import { shareArrays, type SharedArrays } from './shared-arrays.ts';
@@ -27,8 +28,8 @@ export interface Compute {
   /** See model/loss.ts. The caller disposes the gradients. */
   lossAndGradients(model: Model, batch: LossBatch, loss: LossSpec, options?: ForwardOptions): Promise<LossResult>;
   computeLogprobs(model: Model, batch: TokenBatch, options?: ForwardOptions): Promise<TokenStatistics>;
-  /** Packs the weights as they are now, on every thread. */
-  createSampler(model: Model): Promise<ParallelSampler>;
+  /** Packs the weights as they are now, on every thread. Stop strings and grammars need the tokenizer. */
+  createSampler(model: Model, tokenizer?: Tokenizer): Promise<ParallelSampler>;
   close(): Promise<void>;
 }
 
@@ -57,7 +58,7 @@ export async function createCompute(backend: Backend, threads: number): Promise<
     lossAndGradients: (model, batch, loss, options = {}) =>
       lossAndGradients(others, trainers, model, batch, loss, options),
     computeLogprobs: (model, batch, options = {}) => computeLogprobs(others, trainers, model, batch, options),
-    createSampler: (model) => createParallelSampler(others, model),
+    createSampler: (model, tokenizer) => createParallelSampler(others, model, tokenizer),
     close: () => others.close(),
   };
 }
@@ -111,13 +112,14 @@ async function computeLogprobs(
 
 let lastSampler = 0;
 
-async function createParallelSampler(others: Threads, model: Model): Promise<ParallelSampler> {
+async function createParallelSampler(others: Threads, model: Model, tokenizer?: Tokenizer): Promise<ParallelSampler> {
   const sampler = ++lastSampler;
   const values = await readParameters(model);
   const shared = shareValues(model, values);
-  const own = createSampler(model.backend.heap, model.config, values);
+  const own = createSampler(model.backend.heap, model.config, values, tokenizer);
+  const text = tokenizer && { json: tokenizer.json, config_json: tokenizer.config_json };
   const each = Array.from({ length: others.count }, (_, thread) => thread);
-  await allOf(each.map((thread) => others.ask(thread, 'pack', { sampler, model: shared })));
+  await allOf(each.map((thread) => others.ask(thread, 'pack', { sampler, model: shared, tokenizer: text })));
   return {
     sample: async (prompts, settings, seed) => {
       const [mine, ...rest] = cutBetweenRuns(prompts, others.count + 1);
@@ -160,6 +162,7 @@ function pickExamples(batch: LossBatch, indices: readonly number[]): LossBatch {
   return {
     prompt_ids: pick(batch.prompt_ids),
     completion_ids: pick(batch.completion_ids),
+    token_masks: batch.token_masks && pick(batch.token_masks),
     columns: Object.fromEntries(Object.entries(batch.columns).map(([name, column]) => [name, pick(column)])),
   };
 }

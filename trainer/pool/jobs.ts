@@ -4,12 +4,16 @@ import type { ForwardOptions, LossBatch, TokenStatistics } from '../model/loss.t
 import type { LossSpec } from '../losses.ts';
 import type { SampledCompletion, SampleSettings } from '../sample.ts';
 import type { TokenBatch } from '../model/layout.ts';
+import type { Tokenizer } from '../tokenizer.ts';
 
 /** A model as a thread needs it: its configuration and its weights of now. */
 export interface SharedModel {
   readonly config: ModelConfig;
   readonly weights: SharedArrayBuffer;
 }
+
+/** What a tokenizer is made from again. */
+export type TokenizerFiles = Pick<Tokenizer, 'json' | 'config_json'>;
 
 export interface Jobs {
   /** The gradients of a part of a batch go to the memory `gradients`. */
@@ -25,7 +29,7 @@ export interface Jobs {
   };
   logprobs: { request: { model: SharedModel; batch: TokenBatch; options: ForwardOptions }; answer: TokenStatistics };
   /** Packs weights for sampling under a number, until they are dropped. */
-  pack: { request: { sampler: number; model: SharedModel }; answer: undefined };
+  pack: { request: { sampler: number; model: SharedModel; tokenizer: TokenizerFiles | undefined }; answer: undefined };
   drop: { request: { sampler: number }; answer: undefined };
   sample: {
     request: {

@@ -7,12 +7,14 @@ import { createLoss } from '../losses.ts';
 import { computeLogprobs, lossAndGradients } from '../model/loss.ts';
 import { buildModel, disposeModel, type Model } from '../model/model.ts';
 import { createSampler, type Sampler } from '../sample.ts';
-import type { Answer, FromThread, JobName, Request, SharedModel, ToThread } from './jobs.ts';
+import { createTokenizer, type Tokenizer } from '../tokenizer.ts';
+import type { Answer, FromThread, JobName, Request, SharedModel, TokenizerFiles, ToThread } from './jobs.ts';
 import { shareArrays } from './shared-arrays.ts';
 
 const backend = await createBackend(workerData as BackendName);
 const samplers = new Map<number, Sampler>();
 let model: Model | undefined;
+let tokenizer: Tokenizer | undefined;
 
 /** The thread's model with the weights that are in the shared memory now. */
 function loadModel({ config, weights }: SharedModel): Model {
@@ -29,6 +31,12 @@ function loadModel({ config, weights }: SharedModel): Model {
   return (model = buildModel(config, backend, (spec) => views.get(spec.name)!.slice()));
 }
 
+/** The tokenizer of these files; the same one as long as they are equal, since grammars are kept with it. */
+function loadTokenizer({ json, config_json }: TokenizerFiles): Tokenizer {
+  if (!tokenizer || !isDeepStrictEqual(tokenizer.json, json)) tokenizer = createTokenizer(json, config_json);
+  return tokenizer;
+}
+
 const JOBS: { [N in JobName]: (request: Request<N>) => Answer<N> | Promise<Answer<N>> } = {
   gradients: async ({ model: shared, batch, loss, options, gradients: memory }) => {
     const { gradients, ...rest } = await lossAndGradients(loadModel(shared), batch, createLoss(loss), options);
@@ -38,8 +46,9 @@ const JOBS: { [N in JobName]: (request: Request<N>) => Answer<N> | Promise<Answe
     return rest;
   },
   logprobs: ({ model: shared, batch, options }) => computeLogprobs(loadModel(shared), batch, options),
-  pack: ({ sampler, model: { config, weights } }) => {
-    samplers.set(sampler, createSampler(backend.heap, config, shareArrays(config, weights).views));
+  pack: ({ sampler, model: { config, weights }, tokenizer: files }) => {
+    const values = shareArrays(config, weights).views;
+    samplers.set(sampler, createSampler(backend.heap, config, values, files && loadTokenizer(files)));
     return undefined;
   },
   drop: ({ sampler }) => {
