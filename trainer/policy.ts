@@ -18,6 +18,8 @@ export interface PolicyOptions extends CutSettings {
   stop?: readonly string[] | undefined;
   /** Only completions that are valid are written. */
   grammar?: GrammarSettings | undefined;
+  /** Prompts with more tokens than this are not read: the answer is empty and counts as cut off. Default: no limit. */
+  max_prompt_tokens?: number | undefined;
   /** Names the stream of random numbers; each turn of a rollout has its own. */
   seed: bigint;
 }
@@ -33,18 +35,25 @@ export interface PolicySampler {
 
 /** The model's policy. Text is what the sampled ids decode to; the ids themselves are kept for training. */
 export function createModelPolicy(sampler: PolicySampler, tokenizer: Tokenizer, options: PolicyOptions): Policy {
-  const { seed, ...rest } = options;
+  const { seed, max_prompt_tokens = Infinity, ...rest } = options;
   const settings = { ...rest, eos_id: tokenizer.eos_id };
   let turn = 0;
   return async (observations) => {
     const prompts = encodePrompts(tokenizer, observations);
-    const sampled = await sampler.sample(prompts, settings, hash64('turn', seed, turn++));
-    return sampled.map((completion, i): Completion => {
+    const read = prompts.filter((prompt) => prompt.length <= max_prompt_tokens);
+    const sampled = read.length === 0 ? [] : await sampler.sample(read, settings, hash64('turn', seed, turn));
+    turn += 1;
+    let next = 0;
+    return prompts.map((prompt_ids): Completion => {
+      if (prompt_ids.length > max_prompt_tokens) return { ...UNREAD, prompt_ids };
+      const completion = sampled[next++]!;
       const text = cutAtStop(tokenizer.decode(completion.completion_ids), options.stop ?? []);
-      return { ...completion, text, prompt_ids: prompts[i]! };
+      return { ...completion, text, prompt_ids };
     });
   };
 }
+
+const UNREAD = { text: '', finish_reason: 'length', completion_ids: [], sampled_logprobs: [] } as const;
 
 /** Prompts as ids; members of a group share one list. */
 function encodePrompts(tokenizer: Tokenizer, observations: readonly Observation[]): number[][] {
@@ -57,12 +66,20 @@ function encodePrompts(tokenizer: Tokenizer, observations: readonly Observation[
   });
 }
 
-/** The teacher as a policy: its first proposal for each observation, an empty text where it cannot read the prompt. */
-export function createTeacherPolicy(seed: number, flaw_rate: number): Policy {
-  return (observations) =>
-    observations.map((observation) => {
-      const rng = createRng(hash64('teacher.policy', seed, observation.task_id ?? observation.prompt));
+/**
+ * The teacher as a policy: its first proposal for each observation, an empty text where it cannot read the prompt.
+ * Members of a group get proposals of their own.
+ */
+export function createTeacherPolicy(seed: bigint, flaw_rate: number): Policy {
+  return (observations) => {
+    const asked = new Map<string, number>();
+    return observations.map((observation) => {
+      const task = observation.task_id ?? observation.prompt;
+      const member = asked.get(task) ?? 0;
+      asked.set(task, member + 1);
+      const rng = createRng(hash64('teacher.policy', seed, task, member));
       const [text = ''] = createScriptedTeacher(rng, { flaw_rate }).propose(observation, 1);
       return { text, finish_reason: 'stop', prompt_ids: [], completion_ids: [], sampled_logprobs: [] };
     });
+  };
 }

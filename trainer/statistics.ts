@@ -1,4 +1,5 @@
 /** Plain statistics in float64: two passes, mean subtracted first (`E[x^2] - E[x]^2` turns equal rewards into noise). */
+import { createRng, hash64 } from '../schemas/seed.ts';
 
 /** Arithmetic mean; NaN for an empty list. */
 export function mean(values: readonly number[]): number {
@@ -36,6 +37,40 @@ export function pairedDifference(a: readonly number[], b: readonly number[]): Pa
   const centre = mean(differences);
   const error = standardError(differences);
   return { mean: centre, standard_error: error, z: error === 0 ? Math.sign(centre) * 1e9 : centre / error };
+}
+
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** Means drawn for an interval: its ends are then off by about a thirtieth of its width. */
+const RESAMPLES = 2000;
+
+/**
+ * 95 % interval of the mean by the percentile bootstrap (Efron 1979): values are drawn anew with replacement, and the
+ * interval leaves 2.5 % of the means out at each end. Values that belong together (samples of one task) go in as their
+ * mean, so that what is drawn is tasks. The same values give the same interval; NaN at both ends for an empty list.
+ */
+export function bootstrapInterval(values: readonly number[]): Interval {
+  if (values.length === 0) return { low: NaN, high: NaN };
+  const rng = createRng(hash64('bootstrap', values.length));
+  const means = Float64Array.from({ length: RESAMPLES }, () => mean(values.map(() => rng.pick(values)))).sort();
+  const left = Math.floor(0.025 * RESAMPLES);
+  return { low: means[left]!, high: means[RESAMPLES - 1 - left]! };
+}
+
+/**
+ * Probability that at least one of k samples passes, from n >= k of which c passed: 1 - C(n - c, k) / C(n, k), without
+ * bias (Chen et al. 2021, "Evaluating Large Language Models Trained on Code", equation 1), as the product they give.
+ * @throws RangeError where k is not in 1..n or c not in 0..n
+ */
+export function passAtK(n: number, c: number, k: number): number {
+  if (!(k >= 1 && k <= n && c >= 0 && c <= n)) throw new RangeError(`pass@${k} of ${n} samples of which ${c} passed`);
+  if (n - c < k) return 1;
+  let allFail = 1;
+  for (let i = n - c + 1; i <= n; i++) allFail *= 1 - k / i;
+  return 1 - allFail;
 }
 
 /** Figures that are finite; one that is not is the sign of a skipped update and has no place in the log. */

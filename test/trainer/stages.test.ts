@@ -81,8 +81,8 @@ describe('a run', () => {
       { name: 'sft', plays: { checkpoint: sft } },
       { name: 'rl-4', plays: { checkpoint: rl } },
     ];
-    const evaluations = await evaluateStage(whole, backend, contenders, evaluateSettings);
-    expect(evaluations[0]!.rewards.graded.every((value) => value > 0.9)).toBe(true);
+    const [iid] = await evaluateStage(whole, backend, contenders, evaluateSettings);
+    expect(iid!.policies[0]!.rewards.graded.every((value) => value > 0.9)).toBe(true);
   });
 
   test('teach keeps the best proposal of each task and logs all of them', () => {
@@ -111,7 +111,7 @@ describe('a run', () => {
   });
 
   test('training sees the policy that acted: recomputed log-probs are the sampled ones', () => {
-    const gaps = store.metric('whole', 'reinforce', 'policy/logprob_gap');
+    const gaps = store.metric('whole', 'reinforce', 'policy/logprob_difference');
     expect(gaps.length).toBeGreaterThan(0);
     for (const { value } of gaps) expect(value).toBeLessThan(1e-4);
   });

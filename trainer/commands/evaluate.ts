@@ -1,11 +1,13 @@
-/** `canvas-gym evaluate`: policies on the same unseen tasks, scored under every preset. */
+/**
+ * `canvas-gym evaluate`: policies on the same unseen tasks of one split or several, scored under every preset and by the
+ * held-out measures. What it prints also stands in the run's summary.json, see trainer/summary.ts.
+ */
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
-import { CheckpointError, hasCheckpoint } from '../checkpoint.ts';
-import { toRow } from '../evaluate.ts';
-import { evaluateStage, EvaluateSettings, type Contender } from '../stages/evaluate.ts';
-import { toRewardTable } from '../table.ts';
-import { DEFAULT_TEACHER_OPTIONS } from '../teacher/scripted.ts';
+import { toContenders } from '../contender.ts';
+import { evaluateStage, EvaluateSettings } from '../stages/evaluate.ts';
+import { summarise } from '../summary.ts';
+import { toReport } from '../table.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = EvaluateSettings.extend({
@@ -14,6 +16,7 @@ const Settings = EvaluateSettings.extend({
   policies: z
     .array(z.string().min(1))
     .min(1)
+    .refine((names) => new Set(names).size === names.length, { error: 'names a policy twice' })
     .default(['teacher'])
     .describe('teacher, or folders of checkpoints, separated by commas'),
 });
@@ -23,21 +26,14 @@ export const command = defineCommand({
   summary: 'compare policies on tasks they were not trained on',
   settings: Settings,
   run: async (settings, context) => {
-    const contenders = settings.policies.map(toContender);
+    const contenders = toContenders(settings.policies);
     await withWorkspace({ name: 'evaluate', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
       const backend = await openBackend(ws, settings);
       const evaluations = await evaluateStage(ws, backend, contenders, settings);
-      const rows = evaluations.map(toRow);
-      for (const line of toRewardTable(rows)) ws.out(line);
-      return { rewards: rows };
+      const evaluation = summarise(evaluations, settings.pass_at_reward);
+      for (const line of toReport(evaluation)) ws.out(line);
+      return { evaluation };
     });
   },
 });
-
-/** The teacher answers with its usual faults; a checkpoint is called by its folder. */
-function toContender(policy: string): Contender {
-  if (policy === 'teacher') return { name: policy, plays: DEFAULT_TEACHER_OPTIONS };
-  if (!hasCheckpoint(policy)) throw new CheckpointError(`there is no checkpoint at ${policy}`);
-  return { name: policy, plays: { checkpoint: policy } };
-}
