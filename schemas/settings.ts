@@ -32,6 +32,12 @@ interface SettingMeta {
 export type SettingsSchema = z.ZodObject;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Sets of defaults by name: the setting `preset` chooses one, and what it says stands in for the defaults of the fields.
+ * Flags and variables win over it.
+ */
+export type Presets = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
 /** Wrong use of the command line or of a variable: exit code 2. `problems` has one line for each fault. */
 export class UsageError extends Error {
   readonly code = 'usage';
@@ -230,12 +236,14 @@ function readValues(raw: Raw, settings: readonly Setting[], problems: string[]):
 /**
  * Settings from the command line, the environment and the defaults.
  * @param argv What follows the program's or command's name.
+ * @param presets For a schema with a setting `preset`.
  * @throws UsageError naming every fault at once; an unknown flag names the nearest one.
  */
 export function parseSettings<S extends SettingsSchema>(
   schema: S,
   argv: readonly string[],
   env: Environment,
+  presets: Presets = {},
 ): z.output<S> {
   const settings = settingsOf(schema);
   const problems: string[] = [];
@@ -243,7 +251,9 @@ export function parseSettings<S extends SettingsSchema>(
   readVariables(env, settings, raw);
   const values = readValues(raw, settings, problems);
   if (problems.length > 0) throw new UsageError(problems);
-  const result = schema.safeParse(values);
+  const fallback = settings.find(({ key }) => key === 'preset')?.fallback;
+  const preset = presets[String(values['preset'] ?? fallback)];
+  const result = schema.safeParse({ ...preset, ...values });
   if (result.success) return result.data;
   throw new UsageError(
     result.error.issues.map((issue) => [issue.path.map(String).map(toFlag), issue.message].join(' ').trim()),
@@ -270,36 +280,45 @@ function placeholder({ kind, inner }: Setting): string {
   return kind === 'boolean' ? '' : ` <${name}>${kind === 'list' ? ',..' : ''}`;
 }
 
-function fallbackText({ fallback, unit, optional, positional }: Setting): string {
-  if (typeof fallback === 'boolean') return `default ${fallback ? 'on' : 'off'}`;
-  const suffix = unit === undefined ? '' : ` ${unit}`;
-  if (fallback === undefined)
-    return optional || positional ? (unit ?? '') : ['required', unit].filter(Boolean).join(', ');
-  const text = Array.isArray(fallback)
-    ? fallback.join(',')
-    : typeof fallback === 'string'
-      ? fallback
-      : JSON.stringify(fallback);
-  return `default ${text === '' ? '""' : text}${suffix}`;
+function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  const text = Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value);
+  return text === '' ? '""' : text;
 }
 
-function helpLine(setting: Setting): string {
+function fallbackText({ fallback, unit, optional, positional }: Setting): string {
+  if (fallback === undefined)
+    return optional || positional ? (unit ?? '') : ['required', unit].filter(Boolean).join(', ');
+  return `default ${valueText(fallback)}${unit === undefined ? '' : ` ${unit}`}`;
+}
+
+/** What the presets say of a setting: `full 4`. */
+function presetTexts({ key }: Setting, presets: Presets): string[] {
+  return Object.entries(presets).flatMap(([name, values]) =>
+    key in values ? `${name} ${valueText(values[key])}` : [],
+  );
+}
+
+function helpLine(setting: Setting, presets: Presets): string {
   const flag = setting.fallback === true ? `--[no-]${setting.flag.slice(2)}` : setting.flag;
   const name = setting.positional ? setting.key.toUpperCase() : flag + placeholder(setting);
-  const notes = [fallbackText(setting), setting.positional ? '' : setting.variable].filter(Boolean).join('; ');
+  const variable = setting.positional ? '' : setting.variable;
+  const notes = [fallbackText(setting), ...presetTexts(setting, presets), variable].filter(Boolean).join('; ');
   const text = `${setting.description ?? ''}${notes ? ` (${notes})` : ''}`.trim();
   return name.length > 26 ? `  ${name}\n${' '.repeat(30)}${text}` : `  ${name.padEnd(28)}${text}`;
 }
 
-/** Help text: usage line, then one line for each setting with its default, unit and variable. */
-export function toHelp(program: string, summary: string, schema: SettingsSchema): string {
+/** Help text: usage line, then one line for each setting with its default, unit, values in presets, and variable. */
+export function toHelp(program: string, summary: string, schema: SettingsSchema, presets: Presets = {}): string {
   const settings = settingsOf(schema);
   const places = settings.filter((setting) => setting.positional);
   const name = ({ key, kind }: Setting): string => key.toUpperCase() + (kind === 'list' ? '..' : '');
   const usage = places.map((place) => (place.optional ? `[${name(place)}]` : name(place)));
   const flags = settings.filter((setting) => !setting.positional);
   const head = ['usage:', program, ...usage, ...(flags.length > 0 ? ['[flags]'] : [])].join(' ');
-  return [`${program}: ${summary}`, '', head, '', ...places.map(helpLine), ...flags.map(helpLine)].join('\n').trimEnd();
+  return [`${program}: ${summary}`, '', head, '', ...[...places, ...flags].map((setting) => helpLine(setting, presets))]
+    .join('\n')
+    .trimEnd();
 }
 
 const ServerUrl = z
@@ -344,6 +363,8 @@ export interface Command<S extends SettingsSchema = SettingsSchema> {
   /** What it does, in one line for the list of commands: `list the runs in the log`. */
   summary: string;
   settings: S;
+  /** Sets of defaults that the setting `preset` chooses from, where there is one. */
+  presets?: Presets;
   run(settings: z.output<S>, context: CommandContext): Promise<void>;
 }
 

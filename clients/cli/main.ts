@@ -31,8 +31,8 @@ async function toOverview(): Promise<string> {
   ].join('\n');
 }
 
-function toCommandHelp({ name, summary, settings }: Command): string {
-  return toHelp(`${PROGRAM} ${name}`, summary, settings);
+function toCommandHelp({ name, summary, settings, presets }: Command): string {
+  return toHelp(`${PROGRAM} ${name}`, summary, settings, presets);
 }
 
 /** The errors people can act on carry a code, or were written for them; of anything else the origin is worth more. */
@@ -92,7 +92,7 @@ function createContext(progress: ConsoleProgress): CommandContext {
 async function runCommand(command: Command, argv: readonly string[]): Promise<number> {
   const progress = createProgress(process.stderr);
   try {
-    const settings = parseSettings(command.settings, argv, process.env);
+    const settings = parseSettings(command.settings, argv, process.env, command.presets);
     const context = createContext(progress);
     await command.run(settings, context);
     progress.finish();

@@ -8,6 +8,7 @@ import { PRESETS } from '../../schemas/reward.ts';
 import { defineCommand } from '../../schemas/settings.ts';
 import { comparePolicies, toRow, type PolicyEvaluation } from '../evaluate.ts';
 import { writeReport } from '../report/command.ts';
+import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { evaluateStage, EvaluateSettings } from '../stages/evaluate.ts';
 import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
 import { sftStage, SftStageSettings } from '../stages/sft.ts';
@@ -26,6 +27,7 @@ import {
 const Settings = z.strictObject({
   ...TeachSettings.shape,
   ...SftStageSettings.shape,
+  ...PRESET_SETTING,
   ...ReinforceSettings.shape,
   ...EvaluateSettings.omit({ eval_levels: true }).shape,
   ...BACKEND_SETTING,
@@ -38,6 +40,7 @@ export const command = defineCommand({
   settings: Settings,
   run: (settings, context) =>
     withWorkspace({ name: 'quickstart', schema: Settings }, settings, context, async (ws) => {
+  presets: presetsFor(Settings),
       ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
       announceRun(ws);
       const backend = await openBackend(ws, settings);

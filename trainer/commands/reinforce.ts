@@ -1,11 +1,13 @@
 /** `canvas-gym reinforce`: REINFORCE from a checkpoint, against the environment. */
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
+import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { nextCommand } from '../shell.ts';
 import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = ReinforceSettings.extend({
+  ...PRESET_SETTING,
   ...WORKSPACE_SETTINGS,
   ...BACKEND_SETTING,
   checkpoint: z
@@ -18,6 +20,7 @@ export const command = defineCommand({
   name: 'reinforce',
   summary: 'improve a checkpoint by its rewards in the environment',
   settings: Settings,
+  presets: presetsFor(Settings),
   run: (settings, context) =>
     withWorkspace({ name: 'reinforce', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
 import { readDataset } from '../dataset.ts';
+import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { nextCommand } from '../shell.ts';
 import { sftStage, SftStageSettings } from '../stages/sft.ts';
 import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = SftStageSettings.extend({
+  ...PRESET_SETTING,
   ...WORKSPACE_SETTINGS,
   ...BACKEND_SETTING,
   dataset: z.string().min(1).describe('JSON lines of {task_id, prompt, completion, reward}, as teach writes them'),
@@ -16,6 +18,7 @@ export const command = defineCommand({
   name: 'sft',
   summary: 'train the tiny model from nothing on a dataset',
   settings: Settings,
+  presets: presetsFor(Settings),
   run: (settings, context) =>
     withWorkspace({ name: 'sft', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);

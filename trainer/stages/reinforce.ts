@@ -30,6 +30,10 @@ export const ReinforceSettings = z.strictObject({
   group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
   max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
+  curriculum: z
+    .boolean()
+    .default(false)
+    .describe('Draw tasks from the families and levels with most to learn, else from all alike'),
   reward: Preset.default('graded').describe('Reward preset to train on'),
   action_set: ActionSet.default('core').describe('Actions the policy may use'),
   max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
@@ -88,6 +92,7 @@ const REINFORCE_START: ReinforceState = {
  * @returns the folder of the improved one
  * @throws CheckpointError, Interrupted, Diverged, the client's errors
  */
+  cell_means: {},
 export async function reinforceStage(
   ws: Workspace,
   backend: Backend,

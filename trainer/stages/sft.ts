@@ -6,10 +6,13 @@ import { resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
 import type { Example } from '../dataset.ts';
 import { tinyConfig } from '../model/config.ts';
 import { createModel, disposeModel } from '../model/model.ts';
+import { createRewriter } from '../reword.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../optimizer.ts';
 import { runSft, SFT_START, SftSettings, type SftState } from '../sft.ts';
 import { onlyFinite } from '../statistics.ts';
-import { trainTokenizer } from '../tokenizer.ts';
+import { isRewritten } from '../sft-batches.ts';
+import { trainTokenizer, type Tokenizer } from '../tokenizer.ts';
+import { DEFAULT_VOCABULARY_OPTIONS } from '../vocabulary.ts';
 import { Interrupted, type Workspace } from '../workspace.ts';
 import { timed } from './timed.ts';
 
@@ -17,6 +20,11 @@ const Count = z.number().int().positive();
 
 export const SftStageSettings = SftSettings.omit({ seed: true }).extend({
   layers: Count.default(2).meta({ description: 'Layers of the tiny model', unit: 'layers' }),
+  tokenizer_words: Count.default(420).meta({ description: 'Words that are one token each, at most', unit: 'words' }),
+  tokenizer_pieces: Count.default(60).meta({
+    description: 'Pieces that other words are made of, beside letters',
+    unit: 'pieces',
+  }),
   validation: z
     .number()
     .int()
@@ -47,7 +55,7 @@ export async function sftStage(
     if (loaded) disposeModel(loaded.model);
     return folder;
   }
-  const tokenizer = loaded?.tokenizer ?? trainTokenizer(examples);
+  const tokenizer = loaded?.tokenizer ?? trainStageTokenizer(examples, settings);
   const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: settings.layers };
   const model = loaded?.model ?? createModel(config, backend, createRng(hash64('init', settings.seed)));
   const { muon_lr, adamw_lr } = settings;
@@ -74,6 +82,21 @@ export async function sftStage(
   optimizer.dispose();
   disposeModel(model);
   return folder;
+}
+
+/** Examples of which the tokenizer sees a rewritten form too; its pieces are those of made-up words as well. */
+const REWRITTEN_FOR_TOKENIZER = 2000;
+/** Times a word must occur to be kept whole, where made-up words are among them. */
+const REWRITTEN_MIN_COUNT = 8;
+
+function trainStageTokenizer(examples: readonly Example[], settings: SftStageSettings & { seed: number }): Tokenizer {
+  const { tokenizer_words: max_words, tokenizer_pieces: merges, seed } = settings;
+  const options = { ...DEFAULT_VOCABULARY_OPTIONS, max_words, merges };
+  if (!isRewritten(settings)) return trainTokenizer(examples, options);
+  const some = createRng(hash64('sft.tokenizer', seed)).shuffle(examples).slice(0, REWRITTEN_FOR_TOKENIZER);
+  const rewriter = createRewriter(some, settings);
+  const forms = some.map((_, i) => rewriter.rewrite(i, createRng(hash64('sft.tokenizer', seed, i))));
+  return trainTokenizer([...examples, ...forms], { ...options, min_count: REWRITTEN_MIN_COUNT });
 }
 
 /** Validation examples of all families, drawn by the seed, and the rest to train on. */
