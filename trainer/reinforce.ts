@@ -16,7 +16,6 @@ import type { Store } from '../clients/store/index.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Family, Level } from '../schemas/task.ts';
 import { isFlatGroup } from './advantage.ts';
-import { drawCell, nextCellMeans, type CellMeans } from './curriculum.ts';
 import { computeTurnAdvantages, groupBy, learningRewards, nextMovingMeans, returnsToGo } from './credit.ts';
 import type { CreditOptions } from './credit.ts';
 import { assertKl, assertUpdated } from './divergence.ts';
@@ -25,7 +24,7 @@ import type { Model } from './model/model.ts';
 import { KL_ESTIMATES } from './objective.ts';
 import type { Optimizer } from './optimizer.ts';
 import { toEpisodeRecord } from './record.ts';
-import { rollout, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
+import { rollout, toTokenBatch, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
 import { mean, standardDeviation } from './statistics.ts';
 import { updatePolicy, type UpdateOptions } from './update.ts';
 
@@ -38,8 +37,6 @@ export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateO
   steps: number;
   /** Tasks of a step; each is played by a group of `group_size` episodes. */
   tasks_per_step: number;
-  /** Whether tasks come from where there is most to learn: see curriculum.ts. Else families and levels count alike. */
-  curriculum?: boolean;
   /** Steps over which the learning rate rises to its value. */
   warmup_steps: number;
   /** Last share of the steps, over which the learning rate falls towards 0. */
@@ -54,8 +51,6 @@ export interface ReinforceState {
   env_steps: number;
   /** Mean return to go of each turn over earlier batches. */
   moving_means: number[];
-  /** Running mean reward of each family and level, `family.level`; kept whether or not tasks are drawn by it. */
-  cell_means?: CellMeans;
   /** Updates in a row that were skipped, since a gradient was not finite. */
   skipped_in_a_row: number;
 }
@@ -95,7 +90,7 @@ export async function reinforce(
     const startedMs = performance.now();
 
     // act
-    const taskIds = drawTasks(step, options, options.curriculum ? (state.cell_means ?? {}) : undefined);
+    const taskIds = drawTasks(step, options);
     const policy = await parts.createPolicy(step);
     const trajectories = await rollout(client, policy.act, taskIds, options).finally(policy.dispose);
     const actedMs = performance.now();
@@ -114,7 +109,6 @@ export async function reinforce(
     state.optimizer_step = step + 1;
     state.env_steps += trajectories.reduce((sum, { turns }) => sum + turns.length, 0);
     state.moving_means = nextMovingMeans(state.moving_means, returns_ET);
-    state.cell_means = nextCellMeans(state.cell_means ?? {}, trajectories.map(toPlayed));
     state.skipped_in_a_row = update.skipped ? state.skipped_in_a_row + 1 : 0;
     const metrics = {
       ...rolloutMetrics(trajectories, options.group_size),
@@ -141,26 +135,16 @@ export async function reinforce(
   }
 }
 
-type DrawOptions = Pick<ReinforceOptions, 'seed' | 'families' | 'levels' | 'tasks_per_step'>;
-
-/**
- * Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream.
- * @param means Draw families and levels by the curriculum, with these means so far; without it all alike.
- */
-export function drawTasks(step: number, options: DrawOptions, means?: CellMeans): string[] {
-  const { seed, families, levels, tasks_per_step } = options;
+/** Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream. */
+export function drawTasks(
+  step: number,
+  { seed, families, levels, tasks_per_step }: Pick<ReinforceOptions, 'seed' | 'families' | 'levels' | 'tasks_per_step'>,
+): string[] {
   const rng = createRng(hash64('reinforce.tasks', seed, step));
-  const cells = families.flatMap((family) => levels.map((level) => `${family}.${level}`));
   return Array.from({ length: tasks_per_step }, () => {
     const index = FIRST_INDEX + Math.floor(rng.next() * INDEX_RANGE);
-    const cell = means ? drawCell(cells, means, rng) : `${rng.pick(families)}.${rng.pick(levels)}`;
-    return `train.${cell}.${index}`;
+    return `train.${rng.pick(families)}.${rng.pick(levels)}.${index}`;
   });
-}
-
-/** The family and level of an episode's task, and its return. */
-function toPlayed({ task_id, episode_return }: Trajectory): { cell: string; reward: number } {
-  return { cell: task_id.split('.').slice(1, 3).join('.'), reward: episode_return };
 }
 
 /** Log-probabilities of the sampled tokens under a model, [E][turn][token]. */
@@ -170,11 +154,7 @@ async function logprobsUnder(
   { temperature }: ReinforceOptions,
 ): Promise<number[][][]> {
   const completions = trajectories.flatMap(({ turns }) => turns.map(({ completion }) => completion));
-  const batch = {
-    prompt_ids: completions.map(({ prompt_ids }) => prompt_ids),
-    completion_ids: completions.map(({ completion_ids }) => completion_ids),
-  };
-  const { logprobs } = await computeLogprobs(model, batch, { temperature });
+  const { logprobs } = await computeLogprobs(model, toTokenBatch(completions), { temperature });
   let next = 0;
   return trajectories.map(({ turns }) => turns.map(() => logprobs[next++]!));
 }

@@ -10,6 +10,7 @@ import type { Turn } from '../clients/store/index.ts';
 import type { ActionSet } from '../schemas/action.ts';
 import type { Observation, State, StopReason } from '../schemas/episode.ts';
 import type { Preset } from '../schemas/reward.ts';
+import type { TokenBatch } from './model/layout.ts';
 import type { TokenMask } from './model/token-mask.ts';
 
 /** What a policy says to one observation. Ids and log-probs are those of the act of sampling, never recomputed. */
@@ -23,6 +24,15 @@ export interface Completion {
   sampled_logprobs: readonly number[];
   /** What each token could have been, where not all could: sampled_logprobs are of the distribution over these. */
   token_masks?: readonly TokenMask[];
+}
+
+/** Completions as the model computes them: what was sampled, and what could have been. */
+export function toTokenBatch(completions: readonly Completion[]): TokenBatch {
+  return {
+    prompt_ids: completions.map(({ prompt_ids }) => prompt_ids),
+    completion_ids: completions.map(({ completion_ids }) => completion_ids),
+    token_masks: completions.map(({ token_masks }) => token_masks),
+  };
 }
 
 /** One completion for each observation, in order. */

@@ -15,7 +15,7 @@ import {
   type ObjectiveOptions,
 } from './objective.ts';
 import type { Optimizer, StepResult } from './optimizer.ts';
-import type { Completion, Trajectory } from './rollout.ts';
+import { toTokenBatch, type Completion, type Trajectory } from './rollout.ts';
 import { mean, onlyFinite } from './statistics.ts';
 
 export interface UpdateOptions extends ObjectiveOptions {
@@ -103,8 +103,7 @@ function toBatch(rows: readonly Row[]) {
   const each = (valueOf: (row: Row) => number): TokenColumn =>
     rows.map((row) => row.completion.completion_ids.map(() => valueOf(row)));
   return {
-    prompt_ids: rows.map(({ completion }) => completion.prompt_ids),
-    completion_ids: rows.map(({ completion }) => completion.completion_ids),
+    ...toTokenBatch(rows.map(({ completion }) => completion)),
     columns: {
       weights: each(({ weight }) => weight),
       advantages: each(({ advantage }) => advantage),
@@ -137,8 +136,8 @@ function updateMetrics(
     'policy/entropy': mean(first.result.entropies.flat()),
     'policy/kl_k1': mean(k1),
     'policy/kl_k3': mean(k3),
-    // How far training sees another policy than the one that acted, nats.
-    'policy/logprob_gap': toSampled.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
+    // Largest difference between what sampling and training make of a token's log-probability, nats.
+    'policy/logprob_difference': toSampled.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
     // How far the last update began from the policy that acted.
     ...(updates.length > 1 && {
       'policy/ratio': mean(logRatios(last.result, rows).map(Math.exp)),

@@ -63,7 +63,7 @@ test.each(['reinforce', 'importance', 'ppo_clip'] as const)(
     expect(gains[0]).toBeGreaterThan(0.01);
     expect(gains[1]).toBeLessThan(-0.01);
     expect(skipped).toBe(false);
-    expect(metrics['policy/logprob_gap']).toBeLessThan(1e-4);
+    expect(metrics['policy/logprob_difference']).toBeLessThan(1e-4);
   },
 );
 

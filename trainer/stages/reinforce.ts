@@ -7,6 +7,7 @@ import { Level } from '../../schemas/task.ts';
 import { BASELINES } from '../advantage.ts';
 import type { Backend } from '../backend.ts';
 import { loadCheckpoint, resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
+import { DecodingSettings, toDecoding } from '../decoding/settings.ts';
 import { assertUpdated } from '../divergence.ts';
 import { disposeModel, readParameters, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
@@ -30,10 +31,7 @@ export const ReinforceSettings = z.strictObject({
   group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
   max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
-  curriculum: z
-    .boolean()
-    .default(false)
-    .describe('Draw tasks from the families and levels with most to learn, else from all alike'),
+  ...DecodingSettings.shape,
   reward: Preset.default('graded').describe('Reward preset to train on'),
   action_set: ActionSet.default('core').describe('Actions the policy may use'),
   max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
@@ -92,7 +90,6 @@ const REINFORCE_START: ReinforceState = {
  * @returns the folder of the improved one
  * @throws CheckpointError, Interrupted, Diverged, the client's errors
  */
-  cell_means: {},
 export async function reinforceStage(
   ws: Workspace,
   backend: Backend,
@@ -158,13 +155,12 @@ function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): Optimiz
 async function policyAt(
   model: Model,
   tokenizer: Parameters<typeof createModelPolicy>[1],
-  { temperature, max_new_tokens, seed }: ReinforceSettings & { seed: number },
+  { temperature, max_new_tokens, seed, ...settings }: ReinforceSettings & { seed: number },
   step: number,
 ): Promise<{ act: Policy; dispose: () => void }> {
-  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
+  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model), tokenizer);
   const act = createModelPolicy(sampler, tokenizer, {
-    temperature,
-    max_new_tokens,
+    ...{ temperature, max_new_tokens, ...toDecoding(settings, settings) },
     seed: hash64('reinforce.sample', seed, step),
   });
   return {
