@@ -9,8 +9,9 @@ import type { ReportData } from './report/data.ts';
 import { componentsSection } from './report/components.ts';
 import { curvesSection } from './report/curves.ts';
 import { examplesSection, stripSection } from './report/drawings.ts';
+import { evaluationSection } from './report/evaluation.ts';
 import { html } from './report/html.ts';
-import { header, rewardsSection, settingsSection, teacherSection } from './report/sections.ts';
+import { header, settingsSection, teacherSection } from './report/sections.ts';
 import { STYLE } from './report/style.ts';
 import { timesSection } from './report/times.ts';
 
@@ -41,9 +42,9 @@ export function renderReport(data: ReportData): string {
         </style>
       </head>
       <body>
-        ${header(data)} ${rewardsSection(data.evaluation)} ${stripSection(data.strip)}
+        ${header(data)} ${evaluationSection(data.evaluation)} ${stripSection(data.strip)}
         ${examplesSection('The same tasks, drawn by each policy', comparedLead(data), data.comparisons)}
-        ${teacherSection(data.teacher)} ${curvesSection(data.curves)} ${componentsSection(data.curves)}
+        ${teacherSection(data.teacher)} ${curvesSection(data.curves, data.alarms)} ${componentsSection(data.curves)}
         ${examplesSection('Best episodes', BEST, data.best)} ${examplesSection('Worst episodes', WORST, data.worst)}
         ${timesSection(data.stages, data.curves)} ${settingsSection(data)}
       </body>

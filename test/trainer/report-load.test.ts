@@ -8,13 +8,15 @@ import { openStore, type Store } from '../../clients/store/index.ts';
 import { createClient, type Client } from '../../clients/ts/index.ts';
 import { createRng, hash64 } from '../../schemas/seed.ts';
 import { createApp } from '../../server/app.ts';
-import { chooseTasks, comparePolicies, evaluatePolicy, toRow, type PolicyEvaluation } from '../../trainer/evaluate.ts';
+import { chooseTasks, evaluatePolicy } from '../../trainer/evaluate.ts';
 import { createProgress } from '../../trainer/progress.ts';
 import { toEpisodeRecord } from '../../trainer/record.ts';
 import { command } from '../../trainer/report/command.ts';
 import { loadReport } from '../../trainer/report/load.ts';
 import { renderReport } from '../../trainer/report.ts';
 import type { Policy } from '../../trainer/rollout.ts';
+import type { SplitEvaluation } from '../../trainer/stages/evaluate.ts';
+import { summarise } from '../../trainer/summary.ts';
 import { teach } from '../../trainer/teach.ts';
 import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
 
@@ -28,7 +30,8 @@ const SAMPLED = { finish_reason: 'stop', prompt_ids: [1], completion_ids: [2], s
 const client: Client = createClient({ url: 'http://app', fetch: (request) => app.fetch(request) });
 const app = createApp({});
 let store: Store;
-let evaluations: PolicyEvaluation[];
+type Evaluated = Awaited<ReturnType<typeof evaluatePolicy>>;
+let evaluations: Evaluated[];
 
 /** Draws like the teacher, with a deliberate fault in a share of the drawings; says nothing useful about one task. */
 function scripted(flaw_rate: number): Policy {
@@ -82,15 +85,41 @@ afterAll(() => {
   rmSync(FOLDER, { recursive: true });
 });
 
-test('the table is that of the evaluation, best-known policy first, and the difference is paired by task', async () => {
+test('the figures are those of the evaluation, best-known policy first, and differences are paired by task', async () => {
   const { evaluation } = await loadReport(store, client, PLACES, RUN);
-  const [rl, sft, teacher] = evaluations;
-  expect(evaluation!.rows).toEqual([teacher!, sft!, rl!].map(toRow));
-  expect(evaluation!.difference).toMatchObject({ from: 'sft', to: 'rl-12' });
-  for (const preset of ['weak', 'article', 'stronger', 'graded'] as const) {
-    expect(evaluation!.difference!.by_preset[preset].mean).toBeCloseTo(comparePolicies(rl!, sft!, preset).mean, 12);
+  const [rl, sft, teacher] = evaluations as [Evaluated, Evaluated, Evaluated];
+  const split: SplitEvaluation = { split: 'test_iid', levels: [...LEVELS], policies: [teacher, sft, rl] };
+  expect(evaluation).toEqual(summarise([split], 0.9));
+});
+
+test('of an evaluation that goes on, the tasks that all have played; a greedy twin stands in the table alone', async () => {
+  const going = openStore(':memory:');
+  going.createRun({ run_id: 'going', command: 'evaluate', config: { pass_at_reward: 0.5 } });
+  const [rl, sft] = evaluations as [Evaluated, Evaluated, Evaluated];
+  for (const [policy, trajectories] of [
+    ['sft', sft.trajectories],
+    ['sft greedy', sft.trajectories.slice(0, 20)],
+    ['rl-12', rl.trajectories.slice(0, 17)],
+  ] as const) {
+    const context = { policy_version: policy, optimizer_step: 0, reward: 'graded' } as const;
+    going.recordEpisodes(
+      'going',
+      'evaluate',
+      trajectories.map((each) => toEpisodeRecord(each, context)),
+    );
   }
-  expect(evaluation!.tasks).toBe('24 tasks of test_iid, levels 1, 2');
+  const { evaluation, best } = await loadReport(going, client, PLACES);
+  expect(evaluation!.pass_at_reward).toBe(0.5);
+  expect(evaluation!.splits[0]!.policies.map(({ policy, tasks }) => [policy, tasks])).toEqual([
+    ['sft', 17],
+    ['sft greedy', 17],
+    ['rl-12', 17],
+  ]);
+  expect(best[0]!.drawings.map(({ policy }) => policy)).toEqual(['sft', 'rl-12']);
+  const known = { pass_at_reward: 0.25, splits: [] };
+  going.finishRun('going', 'done', { evaluation: known });
+  expect((await loadReport(going, client, PLACES)).evaluation).toEqual(known);
+  going.close();
 });
 
 test('examples: the same tasks by each policy, one of each family; what the trained policy drew best and worst', async () => {

@@ -2,7 +2,7 @@
 import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PRESETS, type Preset } from '../../schemas/reward.ts';
+import type { Preset } from '../../schemas/reward.ts';
 import { renderReport } from '../../trainer/report.ts';
 import { lineChart, niceTicks } from '../../trainer/report/chart.ts';
 import { stack, toBuckets } from '../../trainer/report/series.ts';
@@ -16,7 +16,7 @@ const DATA = reportData();
 
 const BARE: ReportData = {
   run: { ...DATA.run, status: 'running', finished_at: null, seed: null, git_commit: null },
-  ...{ stages: [], curves: [], strip: [], comparisons: [], best: [], worst: [], settings: {}, repeat: [] },
+  ...{ stages: [], curves: [], alarms: [], strip: [], comparisons: [], best: [], worst: [], settings: {}, repeat: [] },
 };
 
 /** The page as XML: a stricter reader than a browser, so that a tag left open is an error. */
@@ -37,8 +37,10 @@ function texts(document: Document, name: string): string[] {
 
 function withDifference(differences: Partial<Record<Preset, PairedDifference>>): ReportData {
   const none = { mean: 0, standard_error: 0.01, z: 0 };
-  const by_preset = { weak: none, article: none, stronger: none, graded: none, ...differences };
-  return { ...BARE, evaluation: { tasks: '10 tasks', rows: [], difference: { from: 'sft', to: 'rl-9', by_preset } } };
+  const rewards = { weak: none, article: none, stronger: none, graded: none, ...differences };
+  const { splits, ...rest } = DATA.evaluation!;
+  const comparison = { policy: 'rl-150', above: 'sft', rewards };
+  return { ...BARE, evaluation: { ...rest, overall: { ...splits[0]!, comparisons: [comparison] }, splits } };
 }
 
 test('a full report has every part, and the same bytes each time', () => {
@@ -168,14 +170,45 @@ test('a run that has only begun gives a report without figures', () => {
   expect(renderReport(BARE)).not.toMatch(/NaN|undefined|null/);
 });
 
-test('the table gives mean and error of each policy and preset, and the paired difference', () => {
-  const rows = elements(parsePage(renderReport(DATA)), 'tr').slice(1, 5);
-  const cells = rows.map((row) => Array.from(row.getElementsByTagName('b')).map((cell) => cell.textContent));
-  const { rows: policies, difference } = DATA.evaluation!;
-  policies.forEach(({ mean }, i) => {
-    expect(cells[i]).toEqual(PRESETS.map((preset) => mean[preset].toFixed(3)));
+test('a table of each split gives mean, interval, pass@k and what is held out, and the paired difference', () => {
+  const document = parsePage(renderReport(DATA));
+  const tables = elements(document, 'table').filter((table) => table.getAttribute('class') === 'rewards');
+  expect(tables).toHaveLength(3);
+  tables.forEach((table, t) => {
+    const rows = Array.from(table.getElementsByTagName('tr')).map((row) =>
+      Array.from(row.childNodes).flatMap((cell) =>
+        cell.nodeType === 1 ? [cell.textContent!.trim().replace(/\s+/g, ' ')] : [],
+      ),
+    );
+    const { policies, comparisons } = DATA.evaluation!.splits[t]!;
+    expect(rows[0]!.slice(0, 7)).toEqual([...['policy', 'graded', 'pass@1', 'pass@4', 'paths', 'edits', 'renamed']]);
+    policies.forEach(({ rewards, held_out, pass_at }, i) => {
+      const { mean, low, high } = rewards.graded;
+      expect(rows[i + 1]!.slice(1, 5)).toEqual([
+        `${mean.toFixed(3)} ${low.toFixed(3)} – ${high.toFixed(3)}`,
+        ...[pass_at['1'], pass_at['4'], held_out!.path_f1.mean].map((value) => value!.toFixed(3)),
+      ]);
+    });
+    expect(rows).toHaveLength(5); // RL above SFT; neither is compared with the teacher, who is no policy of the run
+    const { rewards } = comparisons.find(({ policy, above }) => policy === 'rl-150' && above === 'sft')!;
+    expect(rows[4]!.slice(0, 2)).toEqual([
+      'RL-150 − SFT',
+      `+${rewards.graded.mean.toFixed(3)} ± ${rewards.graded.standard_error.toFixed(3)}`,
+    ]);
   });
-  expect(cells[3]).toEqual(PRESETS.map((preset) => `+${difference!.by_preset[preset].mean.toFixed(3)}`));
+});
+
+test('charts of intervals: by split where there are several, by family and by level', () => {
+  const titlesOf = (data: ReportData) =>
+    texts(parsePage(renderReport({ ...BARE, evaluation: data.evaluation })), 'figcaption');
+  const note = 'Graded reward: mean and 95 % interval.';
+  expect(titlesOf(DATA)).toEqual(['By family', 'By split', 'By level'].map((title) => `${title} ${note}`));
+  const [first] = DATA.evaluation!.splits;
+  const single = { ...DATA, evaluation: { pass_at_reward: 0.9, splits: [first!] } };
+  expect(titlesOf(single)).toEqual(['By family', 'By level'].map((title) => `${title} ${note}`));
+  const page = renderReport({ ...BARE, evaluation: single.evaluation });
+  for (const family of Object.keys(first!.policies[0]!.families))
+    expect(page).toContain(`>${family.replace('_', ' ')}<`);
 });
 
 test.each([
@@ -194,14 +227,16 @@ test('the verdict is about graded, whatever the other presets say', () => {
   expect(toVerdict(BARE)).toMatchObject({ kind: 'incomplete', alarms: [] });
 });
 
-test('an alarm where the training reward rises and the held-out one falls, and only there', () => {
-  const rising = DATA.curves.filter(({ name }) => name === 'episode/return');
-  const flat = rising.map((curve) => ({ ...curve, points: curve.points.map((point) => ({ ...point, value: 0.5 })) }));
-  const fallen = withDifference({ graded: { mean: -0.1, standard_error: 0.01, z: -10 } });
-  expect(toVerdict({ ...fallen, curves: rising }).alarms).toHaveLength(1);
-  expect(toVerdict({ ...fallen, curves: flat }).alarms).toEqual([]);
-  const gained = withDifference({ graded: { mean: 0.1, standard_error: 0.01, z: 10 } });
-  expect(toVerdict({ ...gained, curves: rising }).alarms).toEqual([]);
+test('an alarm stands at the top in words and is shaded in the curves; without one there is neither', () => {
+  const [alarm] = DATA.alarms;
+  expect(toVerdict(DATA).alarms).toHaveLength(1);
+  const document = parsePage(renderReport(DATA));
+  const [said] = elements(document, 'p').filter((each) => each.getAttribute('class') === 'verdict alarm');
+  expect(said!.textContent).toContain('held_out/path_f1');
+  expect(said!.textContent).toContain(`steps ${alarm!.from_step} to ${alarm!.to_step}`);
+  expect(renderReport(DATA).match(/class="shade"/g)).toHaveLength(1);
+  const calm = renderReport({ ...DATA, alarms: [] });
+  expect(calm).not.toMatch(/class="shade"|verdict alarm"/);
 });
 
 test('every metric is drawn: in a chart of its own, with others, as a component, or folded away', () => {
@@ -288,7 +323,7 @@ test('every chart, picture and strip says in words what it shows', () => {
   }
   for (const image of elements(document, 'img')) expect(image.getAttribute('alt')).toMatch(/^drawn by \w/);
   const scrolled = elements(document, '*').filter((each) => /^(scroll|film)$/.test(each.getAttribute('class') ?? ''));
-  expect(scrolled).toHaveLength(3);
+  expect(scrolled).toHaveLength(5);
   for (const each of scrolled)
     expect([each.getAttribute('tabindex'), each.hasAttribute('aria-label')]).toEqual(['0', true]);
 });

@@ -21,6 +21,8 @@ export interface ChartOptions {
   include?: readonly number[] | undefined;
   /** Areas one on the other, each the part of a whole, instead of lines. */
   stacked?: boolean | undefined;
+  /** Steps that are marked, from and to. */
+  shaded?: readonly { from: number; to: number }[] | undefined;
   /** Twice as wide. */
   wide?: boolean | undefined;
 }
@@ -45,7 +47,7 @@ interface Scale {
 }
 
 /** A figure with its legend: each series with its last value. */
-export function lineChart({ title, note, series, include = [], stacked, wide }: ChartOptions): Html {
+export function lineChart({ title, note, series, include = [], stacked, shaded = [], wide }: ChartOptions): Html {
   const width = wide ? 1000 : 480;
   const drawn = stacked ? toStack(series) : series;
   const points = drawn.flatMap((each) => each.points);
@@ -61,6 +63,7 @@ export function lineChart({ title, note, series, include = [], stacked, wide }: 
   return html`<figure class="chart${wide ? ' wide' : ''}">
     <figcaption><b>${title}</b> ${note}</figcaption>
     <svg viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${describe(title, series)}">
+      ${shaded.map(({ from, to }) => shade(scale.x(Math.max(from, across.low)), scale.x(to)))}
       ${ticks.map((value) => horizontal(scale.y(value), width, figure(value)))}
       ${steps.map((step) => vertical(scale.x(step), figure(step)))}
       <text class="axis" x="${width - RIGHT}" y="${HEIGHT - 4}" text-anchor="end">optimizer step</text>
@@ -127,6 +130,10 @@ function areas(tops: readonly Series[], scale: Scale): Html[] {
     const floor = tops[i - 1]?.points ?? points.map(({ optimizer_step }) => ({ optimizer_step, value: 0 }));
     return html`<path class="area ${colorOf(i)}" d="${regionOf(points, floor, scale)}" />`;
   });
+}
+
+function shade(left: number, right: number): Html {
+  return html`<path class="shade" d="M${at(left)} ${TOP}H${at(right)}V${HEIGHT - BOTTOM}H${at(left)}Z" />`;
 }
 
 function horizontal(y: number, width: number, label: string): Html {

@@ -8,6 +8,7 @@ import { defineCommand, SHARED_SETTINGS } from '../../schemas/settings.ts';
 import { renderReport } from '../report.ts';
 import { writeAtomic } from '../atomic.ts';
 import type { Places } from '../shell.ts';
+import type { EvaluationSummary } from '../summary.ts';
 import { loadReport } from './load.ts';
 
 const Settings = z.strictObject({
@@ -38,15 +39,19 @@ export const command = defineCommand({
   },
 });
 
-/** Writes the report of a run to `file`, whole or not at all. */
+/**
+ * Writes the report of a run to `file`, whole or not at all.
+ * @param evaluation What its evaluation found, where the run has not ended and the caller knows it.
+ */
 export async function writeReport(
   store: Store,
   client: Client,
   run_id: string,
   file: string,
   places: Places,
+  evaluation?: EvaluationSummary,
 ): Promise<void> {
-  const page = renderReport(await loadReport(store, client, places, run_id));
+  const page = renderReport(await loadReport(store, client, places, run_id, evaluation));
   mkdirSync(dirname(file), { recursive: true });
   writeAtomic(file, page);
 }

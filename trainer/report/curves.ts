@@ -1,13 +1,16 @@
 /** Which metrics are drawn together, and what each means. Reward components have a table of their own: components.ts. */
+import type { Alarm } from '../alarms.ts';
 import { lineChart, type ChartOptions, type Series } from './chart.ts';
 import type { Curve } from './data.ts';
 import { html, type Html } from './html.ts';
 import { toTimeSplit } from './times.ts';
 
-interface Plan extends Omit<ChartOptions, 'series' | 'stacked'> {
+interface Plan extends Omit<ChartOptions, 'series' | 'stacked' | 'shaded'> {
   stage: string;
   /** Metric names with the label of their line, in order. */
   lines: readonly (readonly [name: string, label: string])[];
+  /** Whether its lines are those that alarms are about. */
+  watched?: boolean;
 }
 
 const PLANS: readonly Plan[] = [
@@ -16,7 +19,7 @@ const PLANS: readonly Plan[] = [
     title: 'Reward in training, and what is never trained on',
     note: `Mean return of the episodes of a step, beside the same validation tasks played every few steps: their reward,
       their reward after all labels are renamed, and how well paths and graph agree with what was asked. Where the
-      first line rises and another falls, the reward is being gamed.`,
+      first line rises and another falls, the reward may be gamed: such steps are shaded.`,
     lines: [
       ['episode/return', 'training reward'],
       ['validation/graded', 'validation reward (graded)'],
@@ -25,6 +28,7 @@ const PLANS: readonly Plan[] = [
       ['held_out/graph_edit_similarity', 'graph-edit similarity'],
     ],
     wide: true,
+    watched: true,
   },
   {
     stage: 'sft',
@@ -118,8 +122,9 @@ const PLANS: readonly Plan[] = [
 
 const STAGE_TITLES: Readonly<Record<string, string>> = { sft: 'SFT', reinforce: 'REINFORCE', teach: 'Teacher' };
 
-export function curvesSection(curves: readonly Curve[]): Html {
-  const charts = [...PLANS.flatMap((plan) => plannedChart(plan, curves)), ...timeChart(curves)];
+/** @param alarms Steps over which the reward may have been gamed: shaded in the first chart. */
+export function curvesSection(curves: readonly Curve[], alarms: readonly Alarm[]): Html {
+  const charts = [...PLANS.flatMap((plan) => plannedChart(plan, curves, alarms)), ...timeChart(curves)];
   if (charts.length === 0) return html``;
   return html`<section>
     <h2>Training</h2>
@@ -133,9 +138,14 @@ export function curvesSection(curves: readonly Curve[]): Html {
   </section>`;
 }
 
-function plannedChart({ stage, lines, ...chart }: Plan, curves: readonly Curve[]): Html[] {
+function plannedChart(
+  { stage, lines, watched, ...chart }: Plan,
+  curves: readonly Curve[],
+  alarms: readonly Alarm[],
+): Html[] {
   const series = lines.flatMap(([name, label]) => toSeries(curves, stage, name, label));
-  return series.length > 0 ? [lineChart({ ...chart, series })] : [];
+  const shaded = watched ? alarms.map(({ from_step, to_step }) => ({ from: from_step, to: to_step })) : [];
+  return series.length > 0 ? [lineChart({ ...chart, series, shaded })] : [];
 }
 
 function toSeries(curves: readonly Curve[], stage: string, name: string, label: string): Series[] {

@@ -1,17 +1,19 @@
 /** All a report shows. Whoever has these values can make one; `load.ts` reads them from the log and a server. */
 import type { MetricPoint, StageTime } from '../../clients/store/index.ts';
-import type { ActionError, Preset, Reason } from '../../schemas/reward.ts';
-import type { EvaluationRow } from '../evaluate.ts';
-import type { PairedDifference } from '../statistics.ts';
+import type { ActionError, Reason } from '../../schemas/reward.ts';
+import type { Alarm } from '../alarms.ts';
+import type { EvaluationSummary } from '../summary.ts';
 
 export interface ReportData {
   run: RunFacts;
   /** Stages in the order they ran, with the time each took. */
   stages: readonly StageTime[];
-  evaluation?: EvaluationFacts | undefined;
+  evaluation?: EvaluationSummary | undefined;
   teacher?: TeacherFacts | undefined;
   /** Metrics by stage and name. */
   curves: readonly Curve[];
+  /** Where the training reward rises while what is not trained on falls. */
+  alarms: readonly Alarm[];
   /** Validation tasks that changed most in REINFORCE, drawn by successive versions of the policy. */
   strip: readonly Strip[];
   /** Tasks chosen by order, drawn by each policy; none of them is among the best or worst. */
@@ -34,14 +36,6 @@ export interface RunFacts {
   finished_at: string | null;
   seed: string | null;
   git_commit: string | null;
-}
-
-export interface EvaluationFacts {
-  /** Which tasks, as a person says it: `120 tasks of test_iid, levels 1 and 2`. */
-  tasks: string;
-  rows: readonly EvaluationRow[];
-  /** The trained policy against the one it started from, by preset; absent where one of them was not evaluated. */
-  difference?: { from: string; to: string; by_preset: Readonly<Record<Preset, PairedDifference>> } | undefined;
 }
 
 export interface TeacherFacts {

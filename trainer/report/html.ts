@@ -75,8 +75,7 @@ export function time(iso: string): string {
 
 const POLICY_NAMES: Readonly<Record<string, string>> = { teacher: 'Teacher', sft: 'SFT', rl: 'RL' };
 
-/** `rl-40` -> `RL-40`, `teacher` -> `Teacher`. */
+/** `rl-40` -> `RL-40`, `teacher` -> `Teacher`, `sft greedy` -> `SFT greedy`. */
 export function policyName(policy: string): string {
-  const [kind = '', ...rest] = policy.split('-');
-  return [POLICY_NAMES[kind] ?? kind, ...rest].join('-');
+  return policy.replace(/^\w+/, (kind) => POLICY_NAMES[kind] ?? kind);
 }

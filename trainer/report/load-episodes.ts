@@ -1,5 +1,5 @@
 /** Episodes of the log as a report reads them: by policy, and as pictures drawn by the environment. */
-import type { Episode, Step, Store } from '../../clients/store/index.ts';
+import type { Episode, Store } from '../../clients/store/index.ts';
 import type { Client } from '../../clients/ts/index.ts';
 import { PLAYED_PRESET } from '../evaluate.ts';
 import type { Drawing } from './data.ts';
@@ -7,30 +7,22 @@ import type { Drawing } from './data.ts';
 /** An episode that was scored, of a task of the suite. */
 export type Scored = Episode & { episode_return: number; task_id: string };
 
-/** An episode with its last step, which holds the final canvas. */
-export interface Played {
-  episode: Scored;
-  step: Step;
-}
-
 /** Episodes of one policy, in the order of the tasks. */
 export interface PolicyEpisodes {
   policy: string;
-  played: Played[];
+  episodes: Scored[];
 }
 
 /** Evaluation episodes by policy: the teacher, SFT, then trained policies by the steps they were trained for. */
 export function readPolicies(store: Store, run_id: string): PolicyEpisodes[] {
-  const groups = new Map<string, Played[]>();
+  const groups = new Map<string, Scored[]>();
   for (const episode of scoredEpisodes(store, run_id, 'evaluate')) {
-    const step = store.steps(episode.episode_id).at(-1);
-    if (!step) continue;
     const group = groups.get(episode.policy_version) ?? [];
     groups.set(episode.policy_version, group);
-    group.push({ episode, step });
+    group.push(episode);
   }
   return [...groups]
-    .map(([policy, played]) => ({ policy, played }))
+    .map(([policy, episodes]) => ({ policy, episodes }))
     .sort((a, b) => policyRank(a.policy) - policyRank(b.policy));
 }
 
@@ -49,22 +41,26 @@ export function* scoredEpisodes(store: Store, run_id: string, stage: string): Ge
   }
 }
 
-/** The teacher, SFT, then `rl-40` before `rl-150`. */
+/** The teacher, SFT, then `rl-40` before `rl-150`; other names in the order they come. */
 export function policyRank(policy: string): number {
-  const order = ['teacher', 'sft'].indexOf(policy);
-  return order >= 0 ? order - 2 : Number(/\d+$/.exec(policy)?.[0] ?? 0);
+  const order = ['teacher', 'sft'].indexOf(policy.split(' ')[0]!);
+  return order >= 0 ? order - 2 : Number(/^rl-(\d+)/.exec(policy)?.[1] ?? 0);
 }
 
-export function returnOf({ episode }: Played): number {
-  return episode.episode_return;
-}
-
-/** What a policy drew, as a picture, with what it earned and lost points for. */
-export async function toDrawing(client: Client, { episode, step }: Played): Promise<Drawing> {
+/** What a policy drew, as a picture, with what it earned and lost points for; undefined where no step was recorded. */
+export async function toDrawing(store: Store, client: Client, episode: Scored): Promise<Drawing | undefined> {
+  const step = store.steps(episode.episode_id).at(-1);
+  if (!step) return undefined;
   const { reasons, errors, action: said, finish_reason } = step;
   const { policy_version: policy, episode_return: reward } = episode;
   const drawing = { policy, reward, said, is_cut: finish_reason === 'length', reasons, errors };
   if (step.canvas.shapes.length === 0) return drawing;
   const picture = await client.render({ canvas: step.canvas, format: 'svg' });
   return { ...drawing, svg: await picture.text() };
+}
+
+/** The drawings of several episodes, in their order. */
+export async function toDrawings(store: Store, client: Client, episodes: readonly Scored[]): Promise<Drawing[]> {
+  const drawings = await Promise.all(episodes.map((episode) => toDrawing(store, client, episode)));
+  return drawings.filter((drawing) => drawing !== undefined);
 }

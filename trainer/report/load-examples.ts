@@ -1,17 +1,25 @@
-/** Which tasks of the evaluation a report shows, and what each policy made of them. */
+/** Which tasks of the evaluation a report shows, and what each policy made of them: the first sample of each task. */
+import type { Store } from '../../clients/store/index.ts';
 import type { Client } from '../../clients/ts/index.ts';
 import { DEFAULT_MIN_REWARD } from '../teach.ts';
 import type { Example } from './data.ts';
-import { returnOf, toDrawing, type Played, type PolicyEpisodes } from './load-episodes.ts';
+import { toDrawings, type PolicyEpisodes, type Scored } from './load-episodes.ts';
 
 const COMPARISONS = 6;
 const BEST = 3;
 const WORST = 6;
 
+/** The policies that are shown, each with one episode a task; a policy's greedy twin says little more than itself. */
+export function toShown(policies: readonly PolicyEpisodes[]): PolicyEpisodes[] {
+  return policies
+    .filter(({ policy }) => !policy.endsWith(' greedy'))
+    .map(({ policy, episodes }) => ({ policy, episodes: episodes.filter(({ member }) => member === 0) }));
+}
+
 /** The tasks that the last policy drew best and worst, in that order; no task is in both. */
 export function chooseExtremes(policies: readonly PolicyEpisodes[]): { best: string[]; worst: string[] } {
-  const last = policies.at(-1)?.played ?? [];
-  const byReturn = [...last].sort((a, b) => returnOf(b) - returnOf(a)).map(({ episode }) => episode.task_id);
+  const last = policies.at(-1)?.episodes ?? [];
+  const byReturn = last.toSorted((a, b) => b.episode_return - a.episode_return).map(({ task_id }) => task_id);
   return { best: byReturn.slice(0, BEST), worst: byReturn.slice(BEST).reverse().slice(0, WORST) };
 }
 
@@ -25,27 +33,26 @@ export function chooseComparisons(
   shown: readonly string[],
   minReward: unknown,
 ): string[] {
-  const [first, ...others] = policies.map(({ policy, played }) => ({ policy, played }));
+  const [first, ...others] = policies;
   const least = typeof minReward === 'number' ? minReward : DEFAULT_MIN_REWARD;
-  const isGood = (played: Played): boolean => first?.policy !== 'teacher' || returnOf(played) >= least;
-  const isPlayedByAll = ({ episode }: Played): boolean =>
-    others.every(({ played }) => played.some((other) => other.episode.task_id === episode.task_id));
-  const candidates = (first?.played ?? []).filter(
-    (played) => !shown.includes(played.episode.task_id) && isPlayedByAll(played),
+  const isGood = (episode: Scored): boolean => first?.policy !== 'teacher' || episode.episode_return >= least;
+  const played = others.map(({ episodes }) => new Set(episodes.map(({ task_id }) => task_id)));
+  const candidates = (first?.episodes ?? []).filter(
+    ({ task_id }) => !shown.includes(task_id) && played.every((tasks) => tasks.has(task_id)),
   );
-  const families = new Map<string | null, Played>();
-  for (const played of [...candidates.filter(isGood), ...candidates]) {
-    if (!families.has(played.episode.family)) families.set(played.episode.family, played);
+  const families = new Map<string | null, Scored>();
+  for (const episode of [...candidates.filter(isGood), ...candidates]) {
+    if (!families.has(episode.family)) families.set(episode.family, episode);
   }
-  return [...families.values()].slice(0, COMPARISONS).map(({ episode }) => episode.task_id);
+  return [...families.values()].slice(0, COMPARISONS).map(({ task_id }) => task_id);
 }
 
 export async function toExample(
+  store: Store,
   client: Client,
   task_id: string,
   policies: readonly PolicyEpisodes[],
 ): Promise<Example> {
-  const all = policies.flatMap(({ played }) => played.find(({ episode }) => episode.task_id === task_id) ?? []);
-  const drawings = await Promise.all(all.map((played) => toDrawing(client, played)));
-  return { task_id, prompt: all[0]!.episode.prompt, drawings };
+  const all = policies.flatMap(({ episodes }) => episodes.find((episode) => episode.task_id === task_id) ?? []);
+  return { task_id, prompt: all[0]!.prompt, drawings: await toDrawings(store, client, all) };
 }

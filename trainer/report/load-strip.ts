@@ -5,7 +5,7 @@
 import type { Store } from '../../clients/store/index.ts';
 import type { Client } from '../../clients/ts/index.ts';
 import type { Strip } from './data.ts';
-import { policyRank, scoredEpisodes, toDrawing, type Scored } from './load-episodes.ts';
+import { policyRank, scoredEpisodes, toDrawings, type Scored } from './load-episodes.ts';
 
 const MOST_VERSIONS = 5;
 /** Less than this is no change worth a row, in units of reward. */
@@ -65,10 +65,6 @@ export function chooseTracks(tracks: readonly Track[]): Track[] {
 }
 
 async function toStrip(store: Store, client: Client, { task_id, episodes, change }: Track): Promise<Strip> {
-  const played = episodes.flatMap((episode) => {
-    const step = store.steps(episode.episode_id).at(-1);
-    return step ? [{ episode, step }] : [];
-  });
-  const drawings = await Promise.all(played.map((each) => toDrawing(client, each)));
+  const drawings = await toDrawings(store, client, episodes);
   return { task_id, prompt: episodes[0]!.prompt, change, drawings };
 }

@@ -1,10 +1,8 @@
-/** The parts of the report that are tables and facts: verdict, rewards, teacher, settings, how to repeat it. */
-import { PRESETS, type Preset } from '../../schemas/reward.ts';
-import type { EvaluationRow } from '../evaluate.ts';
+/** The parts of the report that are tables and facts: verdict, teacher, settings, how to repeat it. */
 import { toDuration } from '../progress.ts';
-import type { EvaluationFacts, ReportData, TeacherFacts } from './data.ts';
+import type { ReportData, TeacherFacts } from './data.ts';
 import { gallery } from './drawings.ts';
-import { fixed, html, percent, policyName, signed, time, type Html } from './html.ts';
+import { fixed, html, time, type Html } from './html.ts';
 import { totalOf } from './times.ts';
 import { toVerdict } from './verdict.ts';
 
@@ -34,61 +32,6 @@ export function header(data: ReportData): Html {
       )}
     </dl>
   </header>`;
-}
-
-export function rewardsSection(evaluation: EvaluationFacts | undefined): Html {
-  if (!evaluation) return html``;
-  const { tasks, rows, difference } = evaluation;
-  return html`<section>
-    <h2>Rewards</h2>
-    <p class="lead">
-      Mean reward ± one standard error on ${tasks}, which none of the policies was trained on. Each completion is scored
-      under every preset; <b>graded</b> is the one trained on and the one to judge by.
-    </p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Rewards by policy">
-      <table class="rewards">
-        <thead>
-          <tr>
-            <th scope="col">policy</th>
-            ${PRESETS.map((preset) => html`<th scope="col">${preset}</th>`)}
-            <th scope="col">valid JSON</th>
-            <th scope="col">no errors</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(rewardRow)} ${difference ? differenceRow(difference) : html``}
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-function rewardRow({ policy, mean, standard_error, valid_json, no_errors }: EvaluationRow): Html {
-  const cells = PRESETS.map((preset) => {
-    const share = Math.round(100 * Math.min(1, Math.max(0, mean[preset])));
-    return html`<td class="bar" style="--share:${share}%">
-      <b>${fixed(mean[preset])}</b> <small>± ${fixed(standard_error[preset])}</small>
-    </td>`;
-  });
-  return html`<tr>
-    <th scope="row">${policyName(policy)}</th>
-    ${cells}
-    <td>${percent(valid_json)}</td>
-    <td>${percent(no_errors)}</td>
-  </tr>`;
-}
-
-function differenceRow({ from, to, by_preset }: NonNullable<EvaluationFacts['difference']>): Html {
-  const cells = PRESETS.map((preset: Preset) => {
-    const { mean, standard_error, z } = by_preset[preset];
-    const kind = z >= 2 ? 'up' : z <= -2 ? 'down' : 'same';
-    return html`<td class="${kind}"><b>${signed(mean)}</b> <small>± ${fixed(standard_error)}</small></td>`;
-  });
-  return html`<tr class="difference">
-    <th scope="row">${policyName(to)} − ${policyName(from)}<small>paired by task</small></th>
-    ${cells}
-    <td></td>
-  </tr>`;
 }
 
 export function teacherSection(teacher: TeacherFacts | undefined): Html {

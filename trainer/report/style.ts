@@ -53,7 +53,8 @@ th:first-child { text-align: left; }
 thead th { color: var(--soft); font-size: 13px; font-weight: 600; }
 tbody th { font-weight: 600; } tbody th small { display: block; font-weight: 400; }
 .bar { background: linear-gradient(to right, var(--bar) var(--share), var(--rule) 0) no-repeat 10px 100% / calc(100% - 20px) 4px; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .rewards { font-size: 13px; } .rewards th, .rewards td { padding: 7px 6px; } .rewards small { font-size: 11px; } .rewards .graded { min-width: 158px; } .rewards td.graded b { font-size: 15px; }
+.difference small { display: block; }
 .times { max-width: 560px; } .times td:nth-child(2) { width: 60%; text-align: left; }
 .difference th, .difference td { border-bottom: 0; border-top: 2px solid var(--rule); }
 .up b, .high { color: var(--good); } .down b, .low { color: var(--bad); } .middle { color: var(--warn); }
@@ -62,18 +63,19 @@ tbody th { font-weight: 600; } tbody th small { display: block; font-weight: 400
 figure { margin: 0; }
 .chart { display: flex; flex-direction: column; }
 .chart figcaption { flex: 1; margin-bottom: 4px; max-width: 90ch; color: var(--soft); font-size: 13px; } .chart figcaption b { display: block; color: var(--ink); font-size: 14px; }
+.intervals figcaption { flex: none; } .tall { grid-row: span 2; }
 .chart > svg { display: block; width: 100%; height: auto; }
 .axis { fill: var(--soft); font: 11px system-ui, "DejaVu Sans", sans-serif; }
 .grid { stroke: var(--rule); fill: none; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; } .raw { fill: none; stroke-width: 1; opacity: .35; }
-.band { stroke: none; opacity: .2; } .area { stroke: none; opacity: .75; } .dot { stroke: none; }
+.band { stroke: none; opacity: .2; } .area { stroke: none; opacity: .75; } .dot { stroke: none; } .shade { fill: var(--bad-tint); } .interval { stroke-width: 3; opacity: .55; fill: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 2px 0 0 min(52px, 11%); color: var(--soft); font-size: 12px; }
 .legend b { color: var(--ink); font-variant-numeric: tabular-nums; }
 .key { width: 22px; height: 8px; vertical-align: middle; }
 ${[1, 2, 3, 4, 5, 6]
   .map(
     (n) =>
-      `.line.series-${n}, .raw.series-${n} { stroke: var(--series-${n}); } .band.series-${n}, .area.series-${n}, .dot.series-${n} { fill: var(--series-${n}); }`,
+      `.line.series-${n}, .raw.series-${n}, .interval.series-${n} { stroke: var(--series-${n}); } .band.series-${n}, .area.series-${n}, .dot.series-${n} { fill: var(--series-${n}); }`,
   )
   .join('\n')}
 .line.series-2 { stroke-dasharray: 7 3; } .line.series-3 { stroke-dasharray: 2 2; } .line.series-4 { stroke-dasharray: 9 3 2 3; }

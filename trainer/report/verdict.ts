@@ -1,10 +1,11 @@
 /** What the figures say in one sentence, and what should worry the reader. */
 import type { Preset } from '../../schemas/reward.ts';
-import { mean, standardError } from '../statistics.ts';
-import type { Curve, ReportData } from './data.ts';
+import { toAlarmLine } from '../alarms.ts';
+import type { Comparison, EvaluationSummary } from '../summary.ts';
+import type { ReportData } from './data.ts';
 import { fixed, policyName, signed } from './html.ts';
 
-/** The preset that decides; it is the one the trainer trains on. */
+/** The preset that decides. */
 const DECIDING: Preset = 'graded';
 /** A difference counts from two standard errors on. */
 const CLEAR = 2;
@@ -16,38 +17,31 @@ export interface Verdict {
 }
 
 export function toVerdict(data: ReportData): Verdict {
-  const difference = data.evaluation?.difference;
+  const comparison = decidingComparison(data.evaluation);
   const alarms = toAlarms(data);
-  if (!difference) return { kind: 'incomplete', headline: 'No comparison of policies has been made yet.', alarms };
-  const { by_preset } = difference;
-  const [from, to] = [policyName(difference.from), policyName(difference.to)];
-  const { mean: gain, standard_error, z } = by_preset[DECIDING];
+  if (!comparison) return { kind: 'incomplete', headline: 'No comparison of policies has been made yet.', alarms };
+  const [from, to] = [policyName(comparison.above), policyName(comparison.policy)];
+  const { mean: gain, standard_error, z } = comparison.rewards[DECIDING];
   const figures = `${signed(gain)} ± ${fixed(standard_error)} ${DECIDING} on the same unseen tasks`;
   if (z >= CLEAR) return { kind: 'better', headline: `${to} draws better than ${from}: ${figures}.`, alarms };
   if (z <= -CLEAR) return { kind: 'worse', headline: `${to} draws worse than ${from}: ${figures}.`, alarms };
   return { kind: 'unclear', headline: `No clear difference between ${to} and ${from}: ${figures}.`, alarms };
 }
 
-function toAlarms(data: ReportData): string[] {
-  const alarms: string[] = [];
-  const rise = changeOf(data.curves.find(({ stage, name }) => stage === 'reinforce' && name === 'episode/return'));
-  const held = data.evaluation?.difference?.by_preset[DECIDING];
-  if (rise !== undefined && rise > 0 && held && held.z <= -CLEAR) {
-    alarms.push('The training reward rose while the reward on unseen tasks fell: the policy may be gaming the reward.');
-  }
-  if (data.run.status === 'failed') alarms.push('The run failed; what is shown ends where it stopped.');
-  const low =
-    data.evaluation?.rows.filter(({ valid_json }) => valid_json < 0.9).map(({ policy }) => policyName(policy)) ?? [];
-  if (low.length > 0) alarms.push(`Less than 90 % of the completions are valid: ${low.join(', ')}.`);
-  return alarms;
+/** The last trained policy against the first, over all splits. */
+function decidingComparison(evaluation: EvaluationSummary | undefined): Comparison | undefined {
+  const group = evaluation?.overall ?? evaluation?.splits[0];
+  const isSampled = (policy: string): boolean => policy !== 'teacher' && !policy.endsWith(' greedy');
+  const trained = (group?.policies ?? []).map(({ policy }) => policy).filter(isSampled);
+  const [first, last] = [trained[0], trained.at(-1)];
+  return group?.comparisons.find(({ policy, above }) => policy === last && above === first);
 }
 
-/** Last quarter of a curve less its first quarter, where that is at least two standard errors; else 0. */
-function changeOf(curve: Curve | undefined): number | undefined {
-  if (!curve || curve.points.length < 8) return undefined;
-  const values = curve.points.map(({ value }) => value);
-  const quarter = Math.floor(values.length / 4);
-  const [early, late] = [values.slice(0, quarter), values.slice(-quarter)];
-  const change = mean(late) - mean(early);
-  return Math.abs(change) >= CLEAR * Math.hypot(standardError(early), standardError(late)) ? change : 0;
+function toAlarms(data: ReportData): string[] {
+  const alarms = data.alarms.map((alarm) => `Reward hacking? ${toAlarmLine(alarm)}.`);
+  if (data.run.status === 'failed') alarms.push('The run failed; what is shown ends where it stopped.');
+  const policies = (data.evaluation?.overall ?? data.evaluation?.splits[0])?.policies ?? [];
+  const low = policies.filter(({ valid_json }) => valid_json < 0.9).map(({ policy }) => policyName(policy));
+  if (low.length > 0) alarms.push(`Less than 90 % of the completions are valid: ${low.join(', ')}.`);
+  return alarms;
 }
