@@ -31,7 +31,7 @@ export const TRAINING_PRESETS = {
     tokenizer_words: 700,
     tokenizer_pieces: 400,
     warmup_steps: 100,
-    validate_every: 250,
+    sft_validate_every: 250,
     sft_checkpoint_every: 250,
     // reinforce
     curriculum: true,

@@ -39,7 +39,7 @@ export const SftSettings = z.strictObject({
   rename_share: Share.default(1).describe('Share of examples whose label words are replaced by others, see augment.ts'),
   made_up_share: Share.default(0).describe('Share of new label words that are made up, for an open vocabulary'),
   reword_share: Share.default(0).describe('Share of examples whose prompt is put in other words, see reword.ts'),
-  validate_every: Count.default(25).meta({ description: 'Steps between validations', unit: 'steps' }),
+  sft_validate_every: Count.default(25).meta({ description: 'Steps between validations', unit: 'steps' }),
   stop_at_exact: Share.default(0.97).describe(
     'Share of validation completions all right at which to stop; 1 never stops',
   ),
@@ -99,7 +99,7 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
       'perf/tokens_per_s': ((tokens - state.tokens) / (performance.now() - startedMs)) * 1000,
     };
     const isLast = tokens >= settings.max_tokens;
-    if (isLast || step % settings.validate_every === 0) {
+    if (isLast || step % settings.sft_validate_every === 0) {
       for (const [name, of] of validation) Object.assign(metrics, await validate(parts, name, of));
     }
     const isGood = (metrics['validation/exact'] ?? 0) >= settings.stop_at_exact && settings.stop_at_exact < 1;

@@ -44,7 +44,7 @@ function createParts(onStep: SftParts['onStep'] = () => undefined): SftParts {
 
 test('it learns to copy words and stops when validation is good', async () => {
   const seen: Readonly<Record<string, number>>[] = [];
-  const settings = settingsOf({ max_tokens: 200_000, validate_every: 10, stop_at_exact: 0.9 });
+  const settings = settingsOf({ max_tokens: 200_000, sft_validate_every: 10, stop_at_exact: 0.9 });
   const end = await runSft(
     createParts((_, metrics) => void seen.push(metrics)),
     settings,
@@ -131,4 +131,47 @@ test.each([
 ])('the learning rate %s', (_name, step, tokens, factor) => {
   const settings = SftSettings.parse({ max_tokens: 1000, warmup_steps: 50, decay_share: 0.3 });
   expect(learningRateFactor(step, tokens, settings)).toBeCloseTo(factor, 10);
+});
+
+/** Weights after three steps of 8 examples. */
+async function weightsAfterThreeSteps(settings: object): Promise<Float32Array[]> {
+  const stop = (state: SftState): void => {
+    if (state.optimizer_step === 3) throw new Error('enough');
+  };
+  const parts = createParts(stop);
+  await expect(runSft(parts, settingsOf({ max_tokens: 100_000, ...settings }))).rejects.toThrow('enough');
+  return Promise.all([...parts.model.parameters.values()].map((value) => value.data<'float32'>()));
+}
+
+const largestDifference = (a: readonly Float32Array[], b: readonly Float32Array[]): number =>
+  Math.max(...a.map((values, i) => values.reduce((most, x, k) => Math.max(most, Math.abs(x - b[i]![k]!)), 0)));
+
+test('a batch of 8 in parts trains as a whole one does', async () => {
+  const lengths = examples.map(({ prompt, completion }) => tokenizer.encode(prompt + completion).length + 2);
+  const whole = await weightsAfterThreeSteps({});
+  const parts = await weightsAfterThreeSteps({ micro_batch_tokens: 4 * Math.max(...lengths) });
+  expect(largestDifference(whole, parts)).toBeLessThan(1e-5);
+  expect(largestDifference(whole, await weightsAfterThreeSteps({ batch_size: 4 }))).toBeGreaterThan(1e-3);
+});
+
+test('weight on the prompt changes what is learned, and is nothing at 0', async () => {
+  const without = await weightsAfterThreeSteps({});
+  expect(largestDifference(without, await weightsAfterThreeSteps({ prompt_weight: 0 }))).toBe(0);
+  expect(largestDifference(without, await weightsAfterThreeSteps({ prompt_weight: 0.5 }))).toBeGreaterThan(1e-3);
+});
+
+test.each([
+  ['constant', [1, 1, 1, 1]],
+  ['linear', [1, 1, 0.5, 0]],
+  ['cosine', [1, 1, 0.5, 0]],
+] as const)('the schedule %s from its full rate to the end', (schedule, expected) => {
+  const settings = settingsOf({ max_tokens: 1000, warmup_steps: 1, decay_share: 0.4, schedule });
+  const factors = [0, 600, 800, 1000].map((tokens) => learningRateFactor(10, tokens, settings));
+  for (const [i, factor] of factors.entries()) expect(factor).toBeCloseTo(expected[i]!, 10);
+});
+
+test('half a cosine is above the line at first and below it at last', () => {
+  const settings = settingsOf({ max_tokens: 1000, warmup_steps: 1, decay_share: 1, schedule: 'cosine' });
+  expect(learningRateFactor(10, 250, settings)).toBeCloseTo(0.8536, 4);
+  expect(learningRateFactor(10, 750, settings)).toBeCloseTo(0.1464, 4);
 });

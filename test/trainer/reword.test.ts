@@ -1,0 +1,146 @@
+/** Rewritten examples still belong together, ask for the same graph, and give nothing away of what is held out. */
+import { describe, expect, test } from 'vitest';
+import { createRng } from '../../schemas/seed.ts';
+import { taskAt } from '../../server/tasks/suite.ts';
+import { HELD_OUT } from '../../server/tasks/prompts/wordings.ts';
+import { scoreCompletion } from '../../server/reward/score.ts';
+import { createNameSource, MAX_LABEL_CHARACTERS } from '../../trainer/names.ts';
+import { toFirstPrompt } from '../../trainer/prompt.ts';
+import { createRewriter } from '../../trainer/reword.ts';
+import { readPrompt } from '../../trainer/teacher/read-prompt.ts';
+import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
+import { writeWording } from '../../trainer/wordings.ts';
+
+const FAMILIES = [
+  'architecture',
+  'flowchart',
+  'pipeline',
+  'org_tree',
+  'state_machine',
+  'er',
+  'network',
+  'cycle',
+] as const;
+const tasks = FAMILIES.flatMap((family) =>
+  ([1, 2, 3] as const).map((level) => taskAt({ split: 'train', family, level, index: 7 })),
+);
+const examples = tasks.map((task) => {
+  const teacher = createScriptedTeacher(createRng(1n), { flaw_rate: 0 });
+  const [completion] = teacher.propose({ prompt: task.prompt, canvas_size: task.canvas }, 1);
+  return { prompt: toFirstPrompt(task), completion: completion! };
+});
+
+interface Drawn {
+  labels: string[];
+  links: [string, string][];
+  texts: string[];
+}
+
+/** What a completion draws, by labels. */
+function toDrawn(completion: string): Drawn {
+  const { actions } = JSON.parse(completion) as { actions: Record<string, string>[] };
+  const shapes = actions.filter((action) => action['type'] === 'create_shape');
+  const arrows = actions.filter((action) => action['type'] === 'connect');
+  return {
+    labels: shapes.map((shape) => shape['text']!),
+    links: arrows.map((arrow) => [arrow['from']!, arrow['to']!]),
+    texts: arrows.map((arrow) => arrow['text'] ?? ''),
+  };
+}
+
+const ALL = { rename_share: 1, made_up_share: 0.7 };
+
+describe('an example under other names, in its own wording', () => {
+  const rewriter = createRewriter(examples, { ...ALL, reword_share: 0 });
+  test.each(tasks.map((task, i) => [task.task_id, i] as const))('%s: prompt and completion agree', (_, i) => {
+    for (let seed = 0n; seed < 10n; seed++) {
+      const { prompt, completion } = rewriter.rewrite(i, createRng(seed));
+      const graph = readPrompt(prompt.split('\n')[0]!);
+      const { labels, links } = toDrawn(completion);
+      expect(new Set(labels).size).toBe(labels.length);
+      if (labels.some((label) => label.includes('.'))) continue; // the teacher reads lists up to a full stop
+      expect(graph?.nodes.map(({ label }) => label)).toEqual(labels);
+      expect(graph?.edges.map(({ from, to }) => [labels[from], labels[to]])).toEqual(links);
+      expect(labels).not.toEqual(toDrawn(examples[i]!.completion).labels);
+    }
+  });
+});
+
+test('its drawing earns what it did, where the task is renamed alike', () => {
+  const rewriter = createRewriter(examples, { ...ALL, reword_share: 0 });
+  const rewards = tasks.map((task, i) => {
+    const { completion } = rewriter.rewrite(i, createRng(3n));
+    const { labels } = toDrawn(completion);
+    const nodes = task.expect.nodes.map((node, n) => ({ ...node, label: labels[n]! }));
+    const renamed = { ...task, expect: { ...task.expect, nodes } };
+    return scoreCompletion(renamed, completion, 'graded').result.reward;
+  });
+  expect(Math.min(...rewards)).toBeGreaterThan(0.9);
+});
+
+test('in other words, all names and labels are there, each as often as the graph says', () => {
+  const rewriter = createRewriter(examples, { ...ALL, reword_share: 1 });
+  const prompts = new Set<string>();
+  for (const i of examples.keys()) {
+    for (let seed = 0n; seed < 20n; seed++) {
+      const { prompt, completion } = rewriter.rewrite(i, createRng(seed));
+      prompts.add(prompt);
+      const { labels, links, texts } = toDrawn(completion);
+      for (const label of labels) {
+        const uses = links.filter(([from]) => from === label).length;
+        const targets = links.filter(([, to]) => to === label).length;
+        expect(prompt.split(label).length - 1, prompt).toBeGreaterThanOrEqual(1 + targets + Math.min(1, uses));
+      }
+      for (const text of texts) expect(prompt).toContain(text);
+    }
+  }
+  expect(prompts.size).toBeGreaterThan(300); // graphs of some tasks are alike
+});
+
+test('without renaming or rewording an example stays as it is; so does one that cannot be read', () => {
+  const other = { prompt: 'Something else.\n', completion: 'words' };
+  const rewriter = createRewriter([...examples, other], { rename_share: 0, made_up_share: 0.5, reword_share: 0 });
+  for (const [i, example] of [...examples, other].entries()) {
+    expect(rewriter.rewrite(i, createRng(1n))).toMatchObject(example);
+  }
+});
+
+/** The literal texts of the held-out wordings that are words enough to be told from chance. */
+function heldOutTexts(): string[] {
+  const collect = (value: unknown): string[] =>
+    typeof value === 'string' ? [value] : Object.values(value as object).flatMap(collect);
+  const pieces = collect(HELD_OUT).flatMap((pattern) => pattern.split(/\{\w+\}/));
+  return [...new Set(pieces.map((piece) => piece.trim()).filter((piece) => /[a-z]+ [a-z]+ [a-z]+/i.test(piece)))];
+}
+
+test('no wording that is held out is among the others', () => {
+  const graph = readPrompt('Draw a pipeline with boxes: Q1, Q2, Q3. Arrows: Q1 to Q2 labelled q, Q2 to Q3.')!;
+  const texts = heldOutTexts();
+  expect(texts.length).toBeGreaterThan(15);
+  const word = (): string => 'zzz';
+  const written = Array.from({ length: 4000 }, (_, i) => {
+    const direction = (['right', 'left', 'up', 'down'] as const)[i % 4]!;
+    const shaped = { ...graph, direction, nodes: graph.nodes.map((node) => ({ ...node, shape: 'ellipse' as const })) };
+    return writeWording(i % 2 === 0 ? graph : shaped, createRng(BigInt(i)), word);
+  }).join('\n');
+  expect(texts.filter((text) => written.includes(text))).toEqual([]);
+});
+
+describe('made-up names', () => {
+  const source = createNameSource(['Order', 'Cart', 'Billing', 'Scheduler', 'Gateway'], { made_up_share: 1 });
+  const labels = Array.from({ length: 2000 }, (_, i) => source.label(createRng(BigInt(i))));
+
+  test('are many, and fit a box', () => {
+    expect(new Set(labels).size).toBeGreaterThan(500);
+    expect(Math.max(...labels.map((label) => label.length))).toBeLessThanOrEqual(MAX_LABEL_CHARACTERS);
+  });
+
+  test('hold nothing that ends a name in a prompt', () => {
+    expect(labels.filter((label) => /["«»\n|;]|, |\. |^\s|\s$/.test(label))).toEqual([]);
+  });
+
+  test('follow from the stream alone, and need a word to follow', () => {
+    expect(source.label(createRng(5n))).toBe(source.label(createRng(5n)));
+    expect(() => createNameSource(['42'], { made_up_share: 1 })).toThrow('no word of letters');
+  });
+});
