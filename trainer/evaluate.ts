@@ -69,10 +69,12 @@ export interface PlayOptions {
 
 const PLAIN: PlayOptions = { action_set: 'core', max_turns: 1, samples: 1 };
 
-/** The levels that a split has tasks of. */
-export async function levelsOf(client: Client, split: Split): Promise<Level[]> {
+/** Which of the asked levels a split has tasks of; where it has none of them, or none is asked for, all that it has. */
+export async function levelsOf(client: Client, split: Split, asked: readonly Level[] = LEVELS): Promise<Level[]> {
   const pages = await Promise.all(LEVELS.map((level) => client.tasks({ split, level, limit: 1 })));
-  return LEVELS.filter((_, i) => pages[i]!.total > 0);
+  const own = LEVELS.filter((_, i) => pages[i]!.total > 0);
+  const both = own.filter((level) => asked.includes(level));
+  return both.length > 0 ? both : own;
 }
 
 /**

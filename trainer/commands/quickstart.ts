@@ -6,15 +6,17 @@
 import { z } from 'zod';
 import { PRESETS } from '../../schemas/reward.ts';
 import { defineCommand } from '../../schemas/settings.ts';
+import { readAlarms } from '../alarms.ts';
 import { comparePolicies, toRow, type PolicyEvaluation } from '../evaluate.ts';
-import { writeReport } from '../report/command.ts';
 import { PRESET_SETTING, presetsFor } from '../presets.ts';
+import { writeReport } from '../report/command.ts';
 import { evaluateStage, EvaluateSettings } from '../stages/evaluate.ts';
 import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
 import { sftStage, SftStageSettings } from '../stages/sft.ts';
 import { teachStage, TeachSettings } from '../stages/teach.ts';
 import { nextCommand, type Places } from '../shell.ts';
-import { toRewardTable } from '../table.ts';
+import { summarise, type EvaluationSummary } from '../summary.ts';
+import { toComparisonLine, toReport, toRewardTable } from '../table.ts';
 import {
   announceRun,
   BACKEND_SETTING,
@@ -25,9 +27,9 @@ import {
 } from '../workspace.ts';
 
 const Settings = z.strictObject({
+  ...PRESET_SETTING,
   ...TeachSettings.shape,
   ...SftStageSettings.shape,
-  ...PRESET_SETTING,
   ...ReinforceSettings.shape,
   ...EvaluateSettings.omit({ eval_levels: true }).shape,
   ...BACKEND_SETTING,
@@ -38,9 +40,9 @@ export const command = defineCommand({
   name: 'quickstart',
   summary: 'run teacher, SFT, REINFORCE, evaluation and report once, end to end',
   settings: Settings,
+  presets: presetsFor(Settings),
   run: (settings, context) =>
     withWorkspace({ name: 'quickstart', schema: Settings }, settings, context, async (ws) => {
-  presets: presetsFor(Settings),
       ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
       announceRun(ws);
       const backend = await openBackend(ws, settings);
@@ -52,12 +54,14 @@ export const command = defineCommand({
         { name: 'sft', plays: { checkpoint: sft } },
         { name: `rl-${settings.steps}`, plays: { checkpoint: rl } },
       ];
-      const evaluations = await evaluateStage(ws, backend, contenders, { ...settings, eval_levels: settings.levels });
+      const splits = await evaluateStage(ws, backend, contenders, { ...settings, eval_levels: settings.levels });
       const report = ws.run.file('report.html');
       await writeReport(ws.store, ws.client, ws.run.run_id, report, settings);
-      const summary = toSummary(ws, evaluations);
-      conclude(ws, settings, evaluations, report);
-      return summary;
+      const evaluation = summarise(splits, settings.pass_at_reward);
+      const names = contenders.map(({ name }) => name);
+      const evaluations = splits[0]!.policies.filter(({ policy }) => names.includes(policy));
+      conclude(ws, settings, { evaluations, evaluation, report });
+      return { ...toSummary(ws, evaluations), evaluation, alarms: readAlarms(ws.store, ws.run.run_id) };
     }),
 });
 
@@ -72,21 +76,34 @@ function toSummary({ store, run }: Workspace, evaluations: readonly PolicyEvalua
   };
 }
 
+interface Conclusion {
+  /** Teacher, SFT and REINFORCE on the tasks of the first split. */
+  evaluations: readonly PolicyEvaluation[];
+  evaluation: EvaluationSummary;
+  report: string;
+}
+
 /** The last lines: the table, how sure it is, where the report is, and what to try next. */
-function conclude(ws: Workspace, places: Places, evaluations: readonly PolicyEvaluation[], report: string): void {
+function conclude(
+  ws: Workspace,
+  settings: Places & { levels: readonly number[] },
+  { evaluations, evaluation, report }: Conclusion,
+): void {
   const [, sft, rl] = evaluations;
-  const difference = comparePolicies(rl!, sft!, 'graded');
-  const sign = difference.mean < 0 ? '' : '+';
+  const isOne = evaluation.splits.length === 1;
   ws.out('');
   for (const line of toRewardTable(evaluations.map(toRow))) ws.out(line);
-  ws.out(
-    `${rl!.policy} above sft, same tasks, graded: ${sign}${difference.mean.toFixed(3)} ±${difference.standard_error.toFixed(3)}`,
+  const pair = evaluation.splits[0]!.comparisons.find(
+    ({ policy, above }) => policy === rl!.policy && above === sft!.policy,
   );
+  if (isOne) ws.out(toComparisonLine(pair!));
+  else for (const line of toReport(evaluation)) ws.out(line);
   ws.out('');
   ws.out(`report: ${report}`);
   ws.out('try next:');
   ws.out(`  ${nextCommand({}, 'play', '--level', '1')}`);
   const policies = ['teacher', ws.run.file('sft'), ws.run.file('rl')].join(',');
-  ws.out(`  ${nextCommand(places, 'evaluate', '--split', 'test_vocab', '--policies', policies)}`);
-  ws.out(`  ${nextCommand({ db: places.db }, 'export', ws.run.run_id)}`);
+  const levels = ['--eval-levels', settings.levels.join(',')];
+  ws.out(`  ${nextCommand(settings, 'evaluate', '--split', 'all', ...levels, '--policies', policies)}`);
+  ws.out(`  ${nextCommand({ db: settings.db }, 'export', ws.run.run_id)}`);
 }

@@ -1,6 +1,7 @@
 /** `canvas-gym reinforce`: REINFORCE from a checkpoint, against the environment. */
 import { z } from 'zod';
 import { defineCommand } from '../../schemas/settings.ts';
+import { readAlarms } from '../alarms.ts';
 import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { nextCommand } from '../shell.ts';
 import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
@@ -28,7 +29,8 @@ export const command = defineCommand({
       const checkpoint = await reinforceStage(ws, backend, settings.checkpoint, settings);
       ws.out(`checkpoint: ${checkpoint}`);
       const policies = ['teacher', settings.checkpoint, checkpoint].join(',');
-      ws.out(`next:       ${nextCommand(settings, 'evaluate', '--policies', policies)}`);
-      return { checkpoint };
+      const levels = ['--eval-levels', settings.levels.join(',')];
+      ws.out(`next:       ${nextCommand(settings, 'evaluate', ...levels, '--policies', policies)}`);
+      return { checkpoint, alarms: readAlarms(ws.store, ws.run.run_id) };
     }),
 });

@@ -11,6 +11,7 @@ import { hash64 } from '../../schemas/seed.ts';
 import { Level, Split, SPLITS } from '../../schemas/task.ts';
 import type { Backend } from '../backend.ts';
 import { openContender, type Contender, type Decoding, type OpenContender } from '../contender.ts';
+import { DecodingSettings, toDecoding } from '../decoding/settings.ts';
 import {
   chooseTasks,
   fromLog,
@@ -58,6 +59,7 @@ export const EvaluateSettings = z.strictObject({
   eval_max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
   eval_max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
   eval_action_set: ActionSet.default('core').describe('Actions the policies may use'),
+  ...DecodingSettings.shape,
 });
 export type EvaluateSettings = z.output<typeof EvaluateSettings>;
 type Settings = EvaluateSettings & { seed: number };
@@ -108,7 +110,8 @@ export async function evaluateStage(
 
 function toPlayers({ name, plays }: Contender, settings: Settings): Player[] {
   const { eval_temperature: temperature, eval_max_new_tokens: max_new_tokens, eval_samples } = settings;
-  const decoding: Decoding = { temperature, max_new_tokens };
+  const rules = toDecoding(settings, { reward: PLAYED_PRESET, action_set: settings.eval_action_set });
+  const decoding: Decoding = { temperature, max_new_tokens, ...rules };
   // greedy episodes of a task are all the same
   const isGreedy = 'checkpoint' in plays && temperature === 0;
   const player = { name, plays, decoding, samples: isGreedy ? 1 : eval_samples };
@@ -128,9 +131,7 @@ async function chooseAll({ client }: Workspace, settings: Settings): Promise<Cho
   const splits = toSplits(settings.split);
   const chosen: Chosen[] = [];
   for (const split of splits) {
-    const own = await levelsOf(client, split);
-    const asked = own.filter((level) => eval_levels?.includes(level) ?? true);
-    const levels = asked.length > 0 ? asked : own;
+    const levels = await levelsOf(client, split, eval_levels);
     chosen.push({ split, levels, taskIds: await chooseTasks(client, { split, levels, count }) });
   }
   return chosen;

@@ -12,11 +12,13 @@ import { assertUpdated } from '../divergence.ts';
 import { disposeModel, readParameters, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
-import { createModelPolicy } from '../policy.ts';
+import { createModelPolicy, type PolicyOptions } from '../policy.ts';
 import { reinforce, type ReinforceState } from '../reinforce.ts';
 import type { Policy } from '../rollout.ts';
 import { createSampler } from '../sample.ts';
 import { trainingFamilies } from '../teach.ts';
+import type { Tokenizer } from '../tokenizer.ts';
+import { createValidation, isValidationDue } from '../validation.ts';
 import { Interrupted, type Workspace } from '../workspace.ts';
 import { timed } from './timed.ts';
 
@@ -29,6 +31,10 @@ export const ReinforceSettings = z.strictObject({
   steps: Count.default(120).meta({ description: 'Updates of the policy', unit: 'steps' }),
   tasks_per_step: Count.default(8).meta({ description: 'Tasks of a step', unit: 'tasks' }),
   group_size: Count.default(8).meta({ description: 'Episodes of each task', unit: 'episodes' }),
+  curriculum: z
+    .boolean()
+    .default(false)
+    .describe('Draw tasks from the families and levels with most to learn, else from all alike'),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
   max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
   ...DecodingSettings.shape,
@@ -74,14 +80,21 @@ export const ReinforceSettings = z.strictObject({
     description: 'KL (k3) to the policy it starts from at which the run stops, as one that has gone astray',
     unit: 'nats a token',
   }),
+  validate_every: z.number().int().min(0).default(20).meta({
+    description: 'Steps between two validations, which play tasks of val greedily; 0 for none',
+    unit: 'steps',
+  }),
+  validation_tasks: Count.default(64).meta({ description: 'Tasks of a validation', unit: 'tasks' }),
   rl_checkpoint_every: Count.default(10).meta({ description: 'Steps between checkpoints', unit: 'steps' }),
 });
 export type ReinforceSettings = z.output<typeof ReinforceSettings>;
+type Settings = ReinforceSettings & { seed: number };
 
 const REINFORCE_START: ReinforceState = {
   optimizer_step: 0,
   env_steps: 0,
   moving_means: [],
+  cell_means: {},
   skipped_in_a_row: 0,
 };
 
@@ -94,7 +107,7 @@ export async function reinforceStage(
   ws: Workspace,
   backend: Backend,
   from: string,
-  settings: ReinforceSettings & { seed: number },
+  settings: Settings,
 ): Promise<string> {
   const folder = ws.run.file('rl');
   const loaded = resumeCheckpoint(folder, backend);
@@ -105,11 +118,13 @@ export async function reinforceStage(
   const model = loaded?.model ?? loadCheckpoint(from, backend).model;
   const optimizer = createOptimizer(model, reinforceRates(settings));
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
-  ws.store.deleteAfter(ws.run.run_id, 'reinforce', state.optimizer_step);
+  for (const stage of ['reinforce', 'validation']) ws.store.deleteAfter(ws.run.run_id, stage, state.optimizer_step);
 
   if (state.optimizer_step < settings.steps) {
     await timed(ws, 'reinforce', state.optimizer_step, async (mark) => {
       ws.progress.start('reinforce', settings.steps, 'steps', state.optimizer_step);
+      const validate = await createValidator(ws, model, tokenizer, settings);
+      let validated = state.optimizer_step === 0 ? await validate(0) : undefined;
       const parts = {
         ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
         createPolicy: (step: number) => policyAt(model, tokenizer, settings, step),
@@ -118,7 +133,9 @@ export async function reinforceStage(
           metrics: Readonly<Record<string, number>>,
           assertGood: () => Promise<void>,
         ) => {
-          ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']! });
+          validated = (await validate(now.optimizer_step)) ?? validated;
+          const shown = validated === undefined ? {} : { validation: validated };
+          ws.progress.update(now.optimizer_step, { reward: metrics['episode/return']!, ...shown });
           const isLast = now.optimizer_step === settings.steps;
           const isDue = isLast || now.optimizer_step % settings.rl_checkpoint_every === 0;
           const isStopped = !isLast && ws.shouldStop();
@@ -147,6 +164,24 @@ export async function reinforceStage(
   return folder;
 }
 
+/** Validates the weights as they are after a step, where one is due; answers the graded reward. */
+async function createValidator(
+  ws: Workspace,
+  model: Model,
+  tokenizer: Tokenizer,
+  settings: Settings,
+): Promise<(step: number) => Promise<number | undefined>> {
+  if (settings.validate_every === 0) return () => Promise.resolve(undefined);
+  const validate = await createValidation(ws, settings, settings);
+  return async (step) => {
+    if (!isValidationDue(step, settings)) return undefined;
+    const max_prompt_tokens = model.config.max_position_embeddings - 1;
+    const policy = await policyAt(model, tokenizer, { ...settings, temperature: 0 }, step, { max_prompt_tokens });
+    const metrics = await validate(policy.act, step).finally(policy.dispose);
+    return metrics['validation/graded'];
+  };
+}
+
 function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): OptimizerSettings {
   return { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: rl_muon_lr, adamw_lr: rl_adamw_lr };
 }
@@ -154,13 +189,14 @@ function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): Optimiz
 /** The policy of one step: the weights of now, packed once, and a stream of random numbers of its own. */
 async function policyAt(
   model: Model,
-  tokenizer: Parameters<typeof createModelPolicy>[1],
-  { temperature, max_new_tokens, seed, ...settings }: ReinforceSettings & { seed: number },
+  tokenizer: Tokenizer,
+  { temperature, max_new_tokens, seed, ...settings }: Settings,
   step: number,
+  limits: Pick<PolicyOptions, 'max_prompt_tokens'> = {},
 ): Promise<{ act: Policy; dispose: () => void }> {
   const sampler = createSampler(model.backend.heap, model.config, await readParameters(model), tokenizer);
   const act = createModelPolicy(sampler, tokenizer, {
-    ...{ temperature, max_new_tokens, ...toDecoding(settings, settings) },
+    ...{ temperature, max_new_tokens, ...toDecoding(settings, settings), ...limits },
     seed: hash64('reinforce.sample', seed, step),
   });
   return {
