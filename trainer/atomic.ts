@@ -61,9 +61,9 @@ function flush(path: string): void {
 export async function replaceFile<T>(path: string, write: (path: string) => T | Promise<T>): Promise<T> {
   const place = existsSync(path) ? realpathSync(path) : path;
   if (existsSync(place) && !statSync(place).isFile()) return write(place);
-  removeLeftovers(place);
   const temporary = `${place}.${process.pid}.tmp`;
   try {
+    removeLeftovers(place);
     const result = await write(temporary);
     flush(temporary);
     renameSync(temporary, place);
@@ -76,9 +76,9 @@ export async function replaceFile<T>(path: string, write: (path: string) => T | 
 
 /** Writes a file whole or not at all. */
 export function writeAtomic(path: string, content: string | Uint8Array): void {
-  removeLeftovers(path);
   const temporary = `${path}.${process.pid}.tmp`;
   try {
+    removeLeftovers(path);
     writeFileSync(temporary, content);
     flush(temporary);
     renameSync(temporary, path);

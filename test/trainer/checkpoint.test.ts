@@ -1,13 +1,30 @@
 /** Checkpoints: everything comes back, transformers' names and shapes, whole or not at all. */
-import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import * as tf from '@tensorflow/tfjs-core';
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBackend } from '../../trainer/backend.ts';
 import type { Backend } from '../../trainer/backend.ts';
-import { CheckpointError, hasCheckpoint, loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
+import {
+  CheckpointError,
+  hasCheckpoint,
+  loadCheckpoint,
+  resumeCheckpoint,
+  saveCheckpoint,
+} from '../../trainer/checkpoint.ts';
+import { Diverged } from '../../trainer/divergence.ts';
 import { computeLogprobs, lossAndGradients, weightedLoss } from '../../trainer/model/loss.ts';
-import type { Model } from '../../trainer/model/model.ts';
+import { cloneModel, type Model } from '../../trainer/model/model.ts';
 import { decodeSafetensors, encodeSafetensors, SafetensorsError } from '../../trainer/model/safetensors.ts';
 import { createOptimizer } from '../../trainer/optimizer.ts';
 import type { Optimizer } from '../../trainer/optimizer.ts';
@@ -96,6 +113,49 @@ test('a crash between the two renames leaves the one before', async () => {
   expect(loadCheckpoint(folder, backend).state).toEqual({ at: 2 });
 });
 
+test('a run that is taken up tidies what a save that was cut off left beside its checkpoint', async () => {
+  const parent = join(root, 'tidied');
+  const folder = await save({ at: 2 }, join(parent, 'sft'));
+  cpSync(folder, `${folder}.previous`, { recursive: true });
+  cpSync(folder, `${folder}.partial`, { recursive: true });
+  expect(resumeCheckpoint(folder, backend)?.state).toEqual({ at: 2 });
+  expect(readdirSync(parent)).toEqual(['sft']);
+  renameSync(folder, `${folder}.previous`);
+  expect(resumeCheckpoint(folder, backend)?.state).toEqual({ at: 2 });
+  expect(readdirSync(parent)).toEqual(['sft']);
+  expect(resumeCheckpoint(join(parent, 'rl'), backend)).toBeUndefined();
+});
+
+test('weights that are not finite are not saved, and the checkpoint before them stays', async () => {
+  const folder = await save({ at: 1 });
+  const broken = cloneModel(model);
+  const gain = broken.parameters.get('norm')!;
+  gain.assign(tf.mul(gain, NaN));
+  await expect(saveCheckpoint(folder, { model: broken, tokenizer, optimizer, state: { at: 2 } })).rejects.toThrow(
+    Diverged,
+  );
+  expect(loadCheckpoint(folder, backend).state).toEqual({ at: 1 });
+});
+
+test('a folder without a state, as transformers writes it, is loaded but is no run to take up', async () => {
+  const folder = await save();
+  rmSync(join(folder, 'trainer_state.json'));
+  rmSync(join(folder, 'optimizer.safetensors'));
+  expect(loadCheckpoint(folder, backend)).toMatchObject({ state: undefined, optimizer_state: undefined });
+  expect(() => resumeCheckpoint(folder, backend)).toThrow(
+    /trainer_state.json is missing.*remove .* to begin this stage/,
+  );
+});
+
+test.each(['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json', 'optimizer.safetensors'])(
+  'a checkpoint without %s is an error that names it',
+  async (name) => {
+    const folder = await save();
+    rmSync(join(folder, name));
+    expect(() => loadCheckpoint(folder, backend)).toThrow(name);
+  },
+);
+
 describe('what is not whole is an error that names the file', () => {
   test.each([
     'config.json',
@@ -136,6 +196,27 @@ describe('safetensors', () => {
 
   test('values come back bit by bit', () => {
     expect(decodeSafetensors(bytes)).toEqual(arrays);
+  });
+
+  test('floats of 16 bits are read exactly', () => {
+    const halves: [string, number, number][] = [
+      ['BF16', 0x3f80, 1],
+      ['BF16', 0xc228, -42],
+      ['BF16', 0x0001, 2 ** -133],
+      ['F16', 0x3c00, 1],
+      ['F16', 0xd140, -42],
+      ['F16', 0x0001, 2 ** -24],
+      ['F16', 0x7bff, 65504],
+      ['F16', 0x7c00, Infinity],
+    ];
+    for (const [dtype, bits, value] of halves) {
+      const header = Buffer.from(JSON.stringify({ x: { dtype, shape: [1], data_offsets: [0, 2] } }));
+      const file = Buffer.alloc(8 + header.length + 2);
+      file.writeBigUInt64LE(BigInt(header.length));
+      header.copy(file, 8);
+      file.writeUInt16LE(bits, 8 + header.length);
+      expect(decodeSafetensors(file).get('x')!.values, `${dtype} ${bits}`).toEqual(Float32Array.of(value));
+    }
   });
 
   test('any cut is noticed', () => {

@@ -27,11 +27,8 @@ const PART_NAMES = Object.keys(PARTS) as Part[];
 
 /** Resolves once a part began, with the time, ms; undefined where the program ended without it. */
 async function begin({ said, ended }: Started, part: Part): Promise<number | undefined> {
-  let isOver = false;
-  void ended.then(() => (isOver = true));
   while (!PARTS[part].test(said.err)) {
-    if (isOver) return undefined;
-    await sleep(2);
+    if ((await Promise.race([ended, sleep(2, 'waiting')])) !== 'waiting') return undefined;
   }
   return performance.now();
 }

@@ -1,10 +1,11 @@
 /** Run folders: unique, taken up by the same command, never by two processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeAtomic } from '../../trainer/atomic.ts';
+import { Diverged } from '../../trainer/divergence.ts';
 import { gitCommit, openRun, RunError, type RunOptions } from '../../trainer/run.ts';
 import { temporaryFolder } from '../tools/temporary-folder.ts';
 
@@ -110,4 +111,23 @@ test('an empty running.pid, left by a process that ended while it wrote it, hold
   const first = openRun(options(root));
   writeFileSync(first.file('running.pid'), '');
   expect(codeOf(() => openRun(options(root, { run_id: first.run_id })))).toBe('opened');
+});
+
+test.runIf(existsSync('/proc/self/stat'))('an id that another process has by now holds nobody off', () => {
+  const root = join(temporaryFolder(), 'runs');
+  const first = openRun(options(root));
+  writeFileSync(first.file('running.pid'), `${process.ppid} 12345`); // alive, but begun at another time
+  expect(codeOf(() => openRun(options(root, { run_id: first.run_id })))).toBe('opened');
+});
+
+test('a run that went astray is refused with what was kept, until that is removed', () => {
+  const root = join(temporaryFolder(), 'runs');
+  const run = openRun(options(root));
+  run.assertNotDiverged();
+  run.writeDivergence(new Diverged('sft, step 3: bad'));
+  expect(() => {
+    run.assertNotDiverged();
+  }).toThrow(/^sft, step 3: bad\. The same command ends the same way: .* remove .*diverged\.txt/);
+  rmSync(run.file('diverged.txt'));
+  run.assertNotDiverged();
 });

@@ -9,7 +9,8 @@ import { startCli } from '../cli/command-line.ts';
 export const SMALL = {
   ...{ tasks: 80, layers: 1, validation: 8, 'max-tokens': 12_000, 'sft-checkpoint-every': 2 },
   ...{ steps: 6, 'tasks-per-step': 2, 'group-size': 4, 'max-new-tokens': 40, 'rl-checkpoint-every': 1 },
-  ...{ baseline: 'moving_mean', 'eval-tasks': 8, 'eval-max-new-tokens': 40 },
+  ...{ baseline: 'moving_mean', 'entropy-bonus': 0.01 }, // so that there is a gradient where no completion has a reward
+  ...{ 'eval-tasks': 8, 'eval-max-new-tokens': 40 },
 };
 
 export type Flags = Readonly<Record<string, string | number>>;
@@ -31,7 +32,8 @@ export interface Started {
 
 /** Starts a command with flags, and listens. */
 export function startRun(command: string, place: Place, flags: Flags): Started {
-  const words = Object.entries({ ...flags, ...place }).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
+  const all: Flags = { ...flags, ...place };
+  const words = Object.entries(all).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
   const child = startCli([command, ...words]);
   return listenTo(child);
 }
@@ -66,13 +68,18 @@ const TABLES = {
   runs: 'SELECT command, status, seed, config FROM runs',
 };
 
+export interface Result {
+  files: Record<string, string>;
+  log: Record<string, string[]>;
+}
+
 /** What a run left: the hash of each file in its folder, and each row of the log without its run id. */
-export function resultOf(place: Place): { files: Record<string, string>; log: Record<string, string[]> } {
+export function resultOf(place: Place): Result {
   const [run_id, ...others] = runFolders(place);
   if (run_id === undefined || others.length > 0) throw new Error(`${String(others.length)} other runs`);
   const folder = join(place.runs, run_id);
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && entry.name !== 'running.pid') // there after a kill; the next owner replaces it
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
   const hash = (name: string): string =>
