@@ -86,13 +86,13 @@ describe('the time to a reward', () => {
     const [good, bad] = [steps(...flat(0.9, WINDOW)), steps(...flat(0.1, WINDOW)).map((s) => ({ ...s, seconds: 4 }))];
     const ratios = (rows: ReturnType<typeof toRows>) => rows.map(({ name, ratio }) => [name, ratio]);
     const slow = good.map((step) => ({ ...step, seconds: 8 }));
-    expect(ratios(toRows(good, slow))).toEqual([['rl_step', 0.25], ['rl_rss', 1], ['rl_to_equal_reward', 0.25]]); // prettier-ignore
-    expect(ratios(toRows(good, bad))).toEqual([['rl_step', 0.5], ['rl_rss', 1], ['rl_to_equal_reward', null]]); // prettier-ignore
-    expect(ratios(toRows(bad, good))).toEqual([
+    expect(ratios(toRows(good, slow, 'TRL'))).toEqual([['rl_step', 0.25], ['rl_rss', 1], ['rl_to_equal_reward', 0.25]]); // prettier-ignore
+    expect(ratios(toRows(good, bad, 'TRL'))).toEqual([['rl_step', 0.5], ['rl_rss', 1], ['rl_to_equal_reward', null]]); // prettier-ignore
+    expect(ratios(toRows(bad, good, 'TRL'))).toEqual([
       ['rl_step', 2],
       ['rl_rss', 1],
     ]);
-    expect(ratios(toRows(good, undefined))).toEqual([['rl_step', null], ['rl_rss', null], ['rl_to_equal_reward', null]]); // prettier-ignore
+    expect(ratios(toRows(good, undefined, 'TRL'))).toEqual([['rl_step', null], ['rl_rss', null], ['rl_to_equal_reward', null]]); // prettier-ignore
   });
 });
 

@@ -1,7 +1,7 @@
 """The checkpoint's network in plain PyTorch: what one would write by hand for speed.
 
-Query, key and value are one matrix, as are gate and up, and logits are computed for the completion alone. Left out: padding,
-since all rows of the benchmark have the same length, and a cache.
+Query, key and value are one matrix, as are gate and up, and logits are computed for the completion alone. Left out:
+padding, since all rows of the benchmark have the same length, and a cache.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python test/bench/torch/worker.py CHECKPOINT WORKLOAD.json --threads 2
 
 Reads requests as JSON lines (protocol.py): {"do": "losses", "steps"}, {"do": "train", "seconds"},
-{"do": "sample", "batch", "seconds"}, {"do": "gemm", "seconds"}. Before the first figure of a kind it tries the ways to do it
-(transformers or plain PyTorch; a growing or a static cache; threads) and keeps the fastest. Left out: torch.compile, which
-gained 1 % in training with two threads for a minute of compilation.
+{"do": "sample", "batch", "seconds"}, {"do": "gemm", "seconds"}. Before the first figure of a kind it tries the ways to
+do it (transformers or plain PyTorch; a growing or a static cache; threads) and keeps the fastest. Left out:
+torch.compile, which gained 1 % in training with two threads for a minute of compilation.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_workload(path: Path) -> Workload:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- training
+# -------------------------------------------------------------------------------------------------------- training
 
 
 class Trainer:
@@ -106,7 +106,7 @@ def plain_trainer(checkpoint: Path, workload: Workload) -> Trainer:
 TRAINERS = {"transformers (sdpa)": transformers_trainer, "plain PyTorch": plain_trainer}
 
 
-# ------------------------------------------------------------------------------------------------------------------ timing
+# ---------------------------------------------------------------------------------------------------------- timing
 
 
 def repeat(work: Callable[[], Any], seconds: float) -> Tuple[int, float]:
@@ -131,7 +131,7 @@ def fastest(ways: Dict[str, Callable[[], Any]], seconds: float) -> str:
     return max(rates, key=lambda name: rates[name])
 
 
-# ---------------------------------------------------------------------------------------------------------------- the side
+# -------------------------------------------------------------------------------------------------------- the side
 
 
 class Side:

@@ -66,7 +66,7 @@ function stepByStep(ws: Workspace): Workspace {
       ...ws.store,
       recordMetrics: (...args) => {
         ws.store.recordMetrics(...args);
-        if (args[1] !== 'reinforce') return;
+        if (args[3]['episode/return'] === undefined) return; // not a step's metrics
         metrics = args[3];
         asked = undefined;
       },

@@ -67,7 +67,7 @@ async function readTasks(client: Client): Promise<{ task_id: string; prompt: str
 
 function openOurs(url: string, checkpoint: string): Side {
   const settings = {
-    ...{ url, seed: SEED, backend: 'wasm', levels: [1], steps: MAX_STEPS, reward: REWARD },
+    ...{ url, seed: SEED, backend: 'wasm', levels: [1], steps: MAX_STEPS, reward: REWARD, validate_every: 0 },
     ...{ tasks_per_step: TASKS_PER_STEP, group_size: GROUP_SIZE, max_new_tokens: MAX_NEW_TOKENS, kl_beta: 0 },
     ...{ rl_warmup_steps: WARMUP_STEPS, rl_decay_share: 0, ...RATES },
   };
@@ -85,19 +85,20 @@ function openTrl(url: string, checkpoint: string, tasks: string): Side | undefin
   return openTorch('grpo.py', [checkpoint, tasks, '--url', url, '--reward', REWARD, ...flags]);
 }
 
-/** Waits until both have loaded. @throws Error where they would not read the same tokens */
+/** Waits until both have loaded; how TRL computes, in words. @throws Error where they would not read the same tokens */
 async function makeReady(
   ours: Side,
   trl: Side | undefined,
   checkpoint: string,
   prompts: readonly string[],
-): Promise<void> {
+): Promise<string> {
   await ours.ask({ do: 'ready' }, { device: z.string() });
-  const answer = await trl?.ask({ do: 'ready' }, { prompt_ids: z.array(z.array(z.number())) });
-  if (!answer) return;
+  const answer = await trl?.ask({ do: 'ready' }, { prompt_ids: z.array(z.array(z.number())), way: z.string() });
+  if (!answer) return NO_TORCH;
   const { tokenizer } = loadCheckpoint(checkpoint, await createBackend('wasm'));
   const wrong = answer.prompt_ids.findIndex((ids, i) => ids.join() !== encodePrompt(tokenizer, prompts[i]!).join());
   if (wrong !== -1) throw new Error(`TRL reads other tokens than the trainer of: ${prompts[wrong]}`);
+  return `TRL GRPOTrainer, ${answer.way}`;
 }
 
 /** Seconds until the mean reward of WINDOW steps in a row reached `target`; undefined while it has not. */
@@ -135,21 +136,20 @@ function progress({ name, steps }: Contender): string {
 }
 
 /** The rows of a race: no ratio of times where TRL did not reach the target, no row of them where this trainer did not. */
-export function toRows(ours: readonly Step[], trl: readonly Step[] | undefined): Row[] {
+export function toRows(ours: readonly Step[], trl: readonly Step[] | undefined, way: string): Row[] {
   const seconds = (steps: readonly Step[]): number => median(steps.map((step) => step.seconds));
   const peak = (steps: readonly Step[]): number => Math.max(...steps.map(({ peak_rss_mb }) => peak_rss_mb));
   const tokens = (steps: readonly Step[]): string => median(steps.map((step) => step.tokens)).toFixed(0);
   const lengths = `${tokens(ours)}${trl ? ` and ${tokens(trl)}` : ''} tokens each`;
-  const trlName = trl ? 'TRL GRPOTrainer' : NO_TORCH;
   const reference = (value: (steps: readonly Step[]) => number): number | null => (trl ? value(trl) : null);
   const rows = [
-    row('rl_step', seconds(ours), 's', reference(seconds), `${trlName}; 64 completions, ${lengths}`, GOALS.rl_step),
+    row('rl_step', seconds(ours), 's', reference(seconds), `${way}; 64 completions, ${lengths}`, GOALS.rl_step),
     row('rl_rss', peak(ours), 'MiB', reference(peak), 'peak memory of the process, reinforcement learning'),
   ];
   const [mine, theirs] = [secondsTo(TARGET, ours), trl && secondsTo(TARGET, trl)];
   const start = ours.slice(0, 3).reduce((sum, { reward }) => sum + reward / 3, 0);
   const counts = `${ours.length}${trl ? ` and ${trl.length}` : ''} steps`;
-  const note = `${trlName}; ${REWARD} ${start.toFixed(2)} -> ${TARGET}, mean of ${WINDOW} steps, in ${counts}`;
+  const note = `${way}; ${REWARD} ${start.toFixed(2)} -> ${TARGET}, mean of ${WINDOW} steps, in ${counts}`;
   if (mine !== undefined) {
     const rate = trl && theirs === undefined ? `; TRL did not reach it in ${MAX_STEPS} steps` : '';
     rows.push(row('rl_to_equal_reward', mine, 's', theirs ?? null, note + rate, GOALS.rl_to_equal_reward));
@@ -169,7 +169,7 @@ export async function reinforceAgainstTrl({ rounds }: BenchOptions): Promise<Row
     writeFileSync(file, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''));
     const [ours, trl] = [openOurs(url, checkpoint), openTrl(url, checkpoint, file)];
     sides.push(ours, ...(trl ? [trl] : []));
-    await makeReady(
+    const way = await makeReady(
       ours,
       trl,
       checkpoint,
@@ -178,7 +178,7 @@ export async function reinforceAgainstTrl({ rounds }: BenchOptions): Promise<Row
     const contenders: Contender[] = [{ name: 'canvas-gym', side: ours, steps: [] }];
     if (trl) contenders.push({ name: 'TRL', side: trl, steps: [] });
     await race(contenders, rounds);
-    const rows = toRows(contenders[0]!.steps, contenders[1]?.steps);
+    const rows = toRows(contenders[0]!.steps, contenders[1]?.steps, way);
     if (!rows.some(({ name }) => name === 'rl_to_equal_reward')) say(`  ${TARGET} not reached in ${MAX_STEPS} steps`);
     return rows;
   } finally {
