@@ -78,24 +78,31 @@ export function pickIndex(p: Float32Array, u: number): number {
   return argMax(p); // rounding used all of the sum up
 }
 
-/** Ids that a cut keeps, likeliest first, the lower id first among equals. */
-export function keepLikeliest(p: Float32Array, { top_k = 0, top_p = 1 }: CutSettings, mask?: TokenMask): number[] {
-  const least = leastKept(p, top_k, top_p);
-  const candidates: number[] = [];
+/** Ids that a cut keeps, ascending. Of equally likely tokens at its border it keeps those with lower ids. */
+export function keepLikeliest(p: Float32Array, cut: CutSettings, mask?: TokenMask): number[] {
+  const sorted = Float32Array.from(p).sort();
+  const count = countKept(sorted, cut);
+  const least = sorted[p.length - count]!;
+  let ties = count - countAbove(sorted, least);
+  const kept: number[] = [];
   p.forEach((value, id) => {
-    if (value >= least && (mask === undefined || isAllowed(mask, id))) candidates.push(id);
+    if (value < least || (mask !== undefined && !isAllowed(mask, id))) return;
+    if (value > least || ties-- > 0) kept.push(id);
   });
-  candidates.sort((a, b) => p[b]! - p[a]! || a - b);
-  const likeliest = top_k === 0 ? candidates : candidates.slice(0, top_k);
-  if (top_p === 1) return likeliest;
-  const whole = top_k === 0 ? 1 : likeliest.reduce((sum, id) => sum + p[id]!, 0);
-  let mass = 0;
-  const last = likeliest.findIndex((id) => (mass += p[id]!) >= top_p * whole);
-  return last < 0 ? likeliest : likeliest.slice(0, last + 1);
+  return kept;
 }
 
-/** A probability below which no token is kept, so that few have to be sorted. */
-function leastKept(p: Float32Array, topK: number, topP: number): number {
-  if (topK > 0 && topK < p.length) return Float32Array.from(p).sort()[p.length - topK]!;
-  return (1 - topP) / (2 * p.length); // all that are less likely together do not have 1 - topP
+/** How many of the probabilities, given in ascending order, are kept; at least one. */
+function countKept(sorted: Float32Array, { top_k = 0, top_p = 1 }: CutSettings): number {
+  const most = top_k === 0 ? sorted.length : Math.min(top_k, sorted.length);
+  if (top_p === 1) return most;
+  const from = sorted.length - most;
+  const enough = top_p * sorted.subarray(from).reduce((sum, value) => sum + value, 0);
+  let mass = 0;
+  for (let i = sorted.length - 1; i >= from; i--) if ((mass += sorted[i]!) >= enough) return sorted.length - i;
+  return most;
+}
+
+function countAbove(sorted: Float32Array, least: number): number {
+  return sorted.length - 1 - sorted.lastIndexOf(least);
 }

@@ -37,9 +37,9 @@ describe('from all tokens', () => {
 describe.each<[string, CutSettings, number[]]>([
   ['top-p .4', { top_p: 0.4 }, [1]],
   ['top-p .8', { top_p: 0.8 }, [1, 3]],
-  ['top-p .9', { top_p: 0.9 }, [1, 3, 0]],
+  ['top-p .9', { top_p: 0.9 }, [0, 1, 3]],
   ['top-k 1', { top_k: 1 }, [1]],
-  ['top-k 3', { top_k: 3 }, [1, 3, 0]],
+  ['top-k 3', { top_k: 3 }, [0, 1, 3]],
   ['top-k 2, then top-p .7 of it', { top_k: 2, top_p: 0.7 }, [1, 3]],
   ['top-k 3, then top-p .5 of it', { top_k: 3, top_p: 0.5 }, [1]],
 ])('%s', (_name, cut, kept) => {
@@ -50,13 +50,13 @@ describe.each<[string, CutSettings, number[]]>([
   test('draws from them in proportion, with log-probabilities that add up to 1, and says which they were', () => {
     const choices = DRAWS.map((u) => chooseAtRandom(DISTRIBUTION, u, cut));
     const byId = new Map(choices.map((choice) => [choice.id, choice]));
-    expect([...byId.keys()].sort()).toEqual([...kept].sort());
+    expect([...byId.keys()].sort()).toEqual(kept);
     const total = [...byId.values()].reduce((sum, { logprob }) => sum + Math.exp(logprob), 0);
     expect(total).toBeCloseTo(1, 5);
     for (const [id, { logprob, mask }] of byId) {
       const share = choices.filter((choice) => choice.id === id).length / DRAWS.length;
       expect(Math.abs(share - Math.exp(logprob))).toBeLessThan(0.002);
-      expect([0, 1, 2, 3].filter((each) => isAllowed(mask!, each))).toEqual([...kept].sort());
+      expect([0, 1, 2, 3].filter((each) => isAllowed(mask!, each))).toEqual(kept);
     }
   });
 });
