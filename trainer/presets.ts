@@ -23,6 +23,7 @@ export const TRAINING_PRESETS = {
     flaw_rate: 0.1,
     // sft
     layers: 4,
+    context: 4096, // prompts of test_real take up to 2,170 tokens
     batch_size: 8,
     max_tokens: 18_000_000,
     rename_share: 0.9,
@@ -40,7 +41,7 @@ export const TRAINING_PRESETS = {
     length_divisor: 150,
     // evaluate
     split: ['test_iid', 'test_vocab', 'test_template', 'test_family', 'test_level', 'test_real'],
-    eval_max_new_tokens: 400,
+    eval_max_new_tokens: 800,
   },
 } as const satisfies Record<string, { readonly [K in keyof TrainingSettings]?: Frozen<TrainingSettings[K]> }>;
 

@@ -20,6 +20,7 @@ const Count = z.number().int().positive();
 
 export const SftStageSettings = SftSettings.omit({ seed: true }).extend({
   layers: Count.default(2).meta({ description: 'Layers of the tiny model', unit: 'layers' }),
+  context: Count.default(1024).meta({ description: 'Longest prompt and completion together', unit: 'tokens' }),
   tokenizer_words: Count.default(420).meta({ description: 'Words that are one token each, at most', unit: 'words' }),
   tokenizer_pieces: Count.default(60).meta({
     description: 'Pieces that other words are made of, beside letters',
@@ -56,7 +57,11 @@ export async function sftStage(
     return folder;
   }
   const tokenizer = loaded?.tokenizer ?? trainStageTokenizer(examples, settings);
-  const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: settings.layers };
+  const config = {
+    ...tinyConfig(tokenizer.vocab_size),
+    num_hidden_layers: settings.layers,
+    max_position_embeddings: settings.context,
+  };
   const model = loaded?.model ?? createModel(config, backend, createRng(hash64('init', settings.seed)));
   const { muon_lr, adamw_lr } = settings;
   const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr });
