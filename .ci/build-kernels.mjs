@@ -12,7 +12,7 @@ mkdirSync(folder, { recursive: true });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const OPTIONS = [
   ...['--baseDir', root, '--runtime', 'stub', '--use', 'abort='], // no runtime, nothing to import but the memory
-  ...['-O3', '--converge', '--noAssert', '--enable', 'simd'],
+  ...['-O3', '--noAssert', '--enable', 'simd'],
   ...['--importMemory', '--noExportMemory', '--initialMemory', '1'],
   ...['--disableWarning', '112'], // vectors in the signatures of functions that are only called inside
 ];

@@ -48,6 +48,19 @@ export function tileRows(
   let c21 = zero;
   let c30 = zero;
   let c31 = zero;
+  const c1 = c + rowC;
+  const c2 = c1 + rowC;
+  const c3 = c2 + rowC;
+  if (accumulate && width >= 8) {
+    c00 = v128.load(c);
+    c01 = v128.load(c, 16);
+    c10 = v128.load(c1);
+    c11 = v128.load(c1, 16);
+    c20 = v128.load(c2);
+    c21 = v128.load(c2, 16);
+    c30 = v128.load(c3);
+    c31 = v128.load(c3, 16);
+  }
   let a1 = a + rowA;
   let a2 = a1 + rowA;
   let a3 = a2 + rowA;
@@ -71,10 +84,21 @@ export function tileRows(
     a3 += 4;
     b += strideB;
   }
-  put(c, c00, c01, width, accumulate);
-  put(c + rowC, c10, c11, width, accumulate);
-  put(c + 2 * rowC, c20, c21, width, accumulate);
-  put(c + 3 * rowC, c30, c31, width, accumulate);
+  if (width < 8) {
+    put(c, c00, c01, width, accumulate);
+    put(c1, c10, c11, width, accumulate);
+    put(c2, c20, c21, width, accumulate);
+    put(c3, c30, c31, width, accumulate);
+    return;
+  }
+  v128.store(c, c00);
+  v128.store(c, c01, 16);
+  v128.store(c1, c10);
+  v128.store(c1, c11, 16);
+  v128.store(c2, c20);
+  v128.store(c2, c21, 16);
+  v128.store(c3, c30);
+  v128.store(c3, c31, 16);
 }
 
 /** C [4, width] = A B where the 4 elements of a column of A lie side by side, columns `strideA` apart. */
@@ -98,6 +122,19 @@ export function tileColumns(
   let c21 = zero;
   let c30 = zero;
   let c31 = zero;
+  const c1 = c + rowC;
+  const c2 = c1 + rowC;
+  const c3 = c2 + rowC;
+  if (accumulate && width >= 8) {
+    c00 = v128.load(c);
+    c01 = v128.load(c, 16);
+    c10 = v128.load(c1);
+    c11 = v128.load(c1, 16);
+    c20 = v128.load(c2);
+    c21 = v128.load(c2, 16);
+    c30 = v128.load(c3);
+    c31 = v128.load(c3, 16);
+  }
   for (let k = 0; k < depth; k++) {
     const b0 = v128.load(b);
     const b1 = v128.load(b, 16);
@@ -116,10 +153,21 @@ export function tileColumns(
     a += strideA;
     b += strideB;
   }
-  put(c, c00, c01, width, accumulate);
-  put(c + rowC, c10, c11, width, accumulate);
-  put(c + 2 * rowC, c20, c21, width, accumulate);
-  put(c + 3 * rowC, c30, c31, width, accumulate);
+  if (width < 8) {
+    put(c, c00, c01, width, accumulate);
+    put(c1, c10, c11, width, accumulate);
+    put(c2, c20, c21, width, accumulate);
+    put(c3, c30, c31, width, accumulate);
+    return;
+  }
+  v128.store(c, c00);
+  v128.store(c, c01, 16);
+  v128.store(c1, c10);
+  v128.store(c1, c11, 16);
+  v128.store(c2, c20);
+  v128.store(c2, c21, 16);
+  v128.store(c3, c30);
+  v128.store(c3, c31, 16);
 }
 
 /** C [1, width] = A [1, depth] B, elements of A `strideA` apart. */

@@ -7,6 +7,7 @@
  * tfjs, several outputs and saved values would each need a place in its kernel interface, and tf.customGrad takes plain functions.
  */
 import * as tf from '@tensorflow/tfjs-core';
+import { shareClones } from './identity.ts';
 import { chooseBuild, loadKernels } from './kernels.ts';
 import type { KernelBuild, Kernels, Pointer } from './kernels.ts';
 
@@ -64,6 +65,7 @@ export class WasmHeap {
     this.#module = backend.wasm as WasmModule;
     this.build = build;
     this.kernels = loadKernels(build, this.#module.asm.memory);
+    shareClones();
   }
 
   /** The whole heap. Growing replaces it: ask again after anything that allocates. */
