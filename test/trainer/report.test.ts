@@ -300,9 +300,14 @@ test('stacked areas lie one on the other, over the steps that all of them have',
   ]);
 });
 
-test('the stage REINFORCE is split into what its steps do and what lies between them', () => {
+test('the stage REINFORCE is split into what its steps do, validation and the rest', () => {
   const once = (name: string, value: number) => ({ stage: 'reinforce', name, points: [{ optimizer_step: 1, value }] });
-  const curves = [once('time/rollout_s', 3), once('time/sample_s', 2), once('time/train_s', 4)];
+  const curves = [
+    once('time/rollout_s', 3),
+    once('time/sample_s', 2),
+    once('time/train_s', 4),
+    once('time/validation_s', 0.5),
+  ];
   const page = renderReport({ ...BARE, stages: [{ stage: 'reinforce', seconds: 10 }], curves });
   const rows = elements(parsePage(page), 'tr').map((row) => row.textContent!.trim().split(/\s{2,}/));
   expect(rows).toEqual([
@@ -310,7 +315,8 @@ test('the stage REINFORCE is split into what its steps do and what lies between 
     ['sampling', '2.0 s', '20 %'],
     ['environment', '1.0 s', '10 %'],
     ['training', '4.0 s', '40 %'],
-    ['between steps', '3.0 s', '30 %'],
+    ['validation', '0.5 s', '5 %'],
+    ['the rest', '2.5 s', '25 %'],
     ['together', '10 s'],
   ]);
 });

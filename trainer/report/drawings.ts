@@ -47,9 +47,9 @@ export function stripSection(strips: readonly Strip[]): Html {
   return html`<section>
     <h2>The same task at successive policy versions</h2>
     <p class="lead">
-      Validation tasks, which no policy is trained on, as REINFORCE goes on: those of different families that gained
-      most from the first version to the last, and the one that lost most where one did. Under each picture stands its
-      reward under graded.
+      Validation tasks, which no policy is trained on, drawn with the likeliest tokens as REINFORCE goes on: those of
+      different families that gained most from the first version to the last, and the one that lost most where one did.
+      RL-0 is the policy it began with. Under each picture stands its reward under graded.
     </p>
     ${strips.map(stripCard)}
   </section>`;

@@ -5,14 +5,16 @@ import type { Series } from './chart.ts';
 import type { Curve } from './data.ts';
 import { duration, html, type Html } from './html.ts';
 
+type Points = readonly MetricPoint[];
+
 /**
  * Seconds of each REINFORCE step in its parts. Sampling is a part of the rollout; what the rollout takes beside it is the
  * environment (and waiting for it).
  */
 export function toTimeSplit(curves: readonly Curve[]): Series[] {
-  const find = (name: string): readonly MetricPoint[] =>
-    curves.find((curve) => curve.stage === 'reinforce' && curve.name === name)?.points ?? [];
-  const [sample, rollout, train] = [find('time/sample_s'), find('time/rollout_s'), find('time/train_s')];
+  const [sample, rollout, train] = ['time/sample_s', 'time/rollout_s', 'time/train_s'].map((name) =>
+    pointsOf(curves, name),
+  ) as [Points, Points, Points];
   const parts =
     sample.length === 0
       ? [{ label: 'rollout', points: rollout }]
@@ -24,7 +26,7 @@ export function toTimeSplit(curves: readonly Curve[]): Series[] {
 }
 
 /** What is left of `whole` at the steps where `part` was measured too; never less than 0. */
-function less(whole: readonly MetricPoint[], part: readonly MetricPoint[]): MetricPoint[] {
+function less(whole: Points, part: Points): MetricPoint[] {
   const parts = new Map(part.map(({ optimizer_step, value }) => [optimizer_step, value]));
   return whole.flatMap(({ optimizer_step, value }) => {
     const taken = parts.get(optimizer_step);
@@ -69,13 +71,19 @@ function timeRow(name: string, seconds: number, total: number, kind = 'whole'): 
   </tr>`;
 }
 
-/** The stage's seconds in the parts of its steps; the rest is between steps: validation, checkpoints, steps taken anew. */
+/** The stage's seconds in its parts; the rest is checkpoints, and steps that were taken anew after a cut. */
 function toParts(seconds: number, curves: readonly Curve[]): { label: string; seconds: number }[] {
-  const parts = toTimeSplit(curves).map(({ label, points }) => ({
+  const steps = toTimeSplit(curves);
+  const validation = { label: 'validation', points: pointsOf(curves, 'time/validation_s') };
+  const parts = [...steps, ...(validation.points.length > 0 ? [validation] : [])].map(({ label, points }) => ({
     label,
     seconds: points.reduce((sum, { value }) => sum + value, 0),
   }));
   const rest = seconds - parts.reduce((sum, part) => sum + part.seconds, 0);
   if (parts.length === 0) return [];
-  return rest > 0 ? [...parts, { label: 'between steps', seconds: rest }] : parts;
+  return rest > 0 ? [...parts, { label: 'the rest', seconds: rest }] : parts;
+}
+
+function pointsOf(curves: readonly Curve[], name: string): Points {
+  return curves.find((curve) => curve.stage === 'reinforce' && curve.name === name)?.points ?? [];
 }
