@@ -1,10 +1,9 @@
 /** Contenders of an evaluation: a checkpoint that samples, or the teacher. Opened once, each gives policies of any stream. */
-import type { Backend } from './backend.ts';
 import { CheckpointError, hasCheckpoint, loadCheckpoint } from './checkpoint.ts';
-import { disposeModel, readParameters } from './model/model.ts';
+import { disposeModel } from './model/model.ts';
 import { createModelPolicy, createTeacherPolicy, type PolicyOptions } from './policy.ts';
+import type { Compute } from './pool/compute.ts';
 import type { Policy } from './rollout.ts';
-import { createSampler } from './sample.ts';
 import { DEFAULT_TEACHER_OPTIONS } from './teacher/scripted.ts';
 
 /** A policy to evaluate: a checkpoint's folder, or the teacher with its rate of faults. */
@@ -20,25 +19,25 @@ export type Decoding = Omit<PolicyOptions, 'seed' | 'max_prompt_tokens'>;
 export interface OpenContender {
   /** A policy that draws from the stream of `seed`; equal seeds act equally. */
   policyOf(seed: bigint, decoding: Decoding): Policy;
-  dispose(): void;
+  dispose(): Promise<void>;
 }
 
 /** @throws CheckpointError */
-export async function openContender(backend: Backend, plays: Contender['plays']): Promise<OpenContender> {
+export async function openContender(compute: Compute, plays: Contender['plays']): Promise<OpenContender> {
   if ('flaw_rate' in plays) {
     return {
       policyOf: (seed) => createTeacherPolicy(seed, plays.flaw_rate),
-      dispose: () => undefined,
+      dispose: () => Promise.resolve(),
     };
   }
-  const { model, tokenizer } = loadCheckpoint(plays.checkpoint, backend);
-  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model), tokenizer);
+  const { model, tokenizer } = loadCheckpoint(plays.checkpoint, compute.backend);
+  const sampler = await compute.createSampler(model, tokenizer);
   // tasks of higher levels than a policy was made for may not fit its context: that is a failure of the policy
   const max_prompt_tokens = model.config.max_position_embeddings - 1;
   return {
     policyOf: (seed, decoding) => createModelPolicy(sampler, tokenizer, { ...decoding, max_prompt_tokens, seed }),
-    dispose: () => {
-      sampler.dispose();
+    dispose: async () => {
+      await sampler.dispose();
       disposeModel(model);
     },
   };

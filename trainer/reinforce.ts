@@ -16,13 +16,14 @@ import type { Store } from '../clients/store/index.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Family, Level } from '../schemas/task.ts';
 import { isFlatGroup } from './advantage.ts';
+import { drawCell, nextCellMeans, type CellMeans } from './curriculum.ts';
 import { computeTurnAdvantages, groupBy, learningRewards, nextMovingMeans, returnsToGo } from './credit.ts';
 import type { CreditOptions } from './credit.ts';
 import { assertKl, assertUpdated } from './divergence.ts';
-import { computeLogprobs } from './model/loss.ts';
 import type { Model } from './model/model.ts';
 import { KL_ESTIMATES } from './objective.ts';
 import type { Optimizer } from './optimizer.ts';
+import type { Compute } from './pool/compute.ts';
 import { toEpisodeRecord } from './record.ts';
 import { rollout, toTokenBatch, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
 import { mean, standardDeviation } from './statistics.ts';
@@ -37,6 +38,8 @@ export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateO
   steps: number;
   /** Tasks of a step; each is played by a group of `group_size` episodes. */
   tasks_per_step: number;
+  /** Whether tasks come from where there is most to learn: see curriculum.ts. Else families and levels count alike. */
+  curriculum?: boolean;
   /** Steps over which the learning rate rises to its value. */
   warmup_steps: number;
   /** Last share of the steps, over which the learning rate falls towards 0. */
@@ -51,18 +54,21 @@ export interface ReinforceState {
   env_steps: number;
   /** Mean return to go of each turn over earlier batches. */
   moving_means: number[];
+  /** Running mean reward of each family and level, `family.level`; kept whether or not tasks are drawn by it. */
+  cell_means?: CellMeans;
   /** Updates in a row that were skipped, since a gradient was not finite. */
   skipped_in_a_row: number;
 }
 
 export interface ReinforceParts {
+  compute: Compute;
   client: Client;
   store: Store;
   model: Model;
   reference: Model;
   optimizer: Optimizer;
   /** The policy as the weights are now, sampling with a stream of the given step; disposed after the rollout. */
-  createPolicy: (step: number) => Promise<{ act: Policy; dispose: () => void }>;
+  createPolicy: (step: number) => Promise<{ act: Policy; dispose: () => Promise<void> }>;
   /**
    * Called after each step, once it is in the log; a good place to save a checkpoint. `assertGood` throws Diverged where
    * the weights as they are now are too far from the reference: a checkpoint of them would be no good one.
@@ -90,13 +96,13 @@ export async function reinforce(
     const startedMs = performance.now();
 
     // act
-    const taskIds = drawTasks(step, options);
+    const taskIds = drawTasks(step, options, options.curriculum ? (state.cell_means ?? {}) : undefined);
     const policy = await parts.createPolicy(step);
     const trajectories = await rollout(client, policy.act, taskIds, options).finally(policy.dispose);
     const actedMs = performance.now();
 
     // learn
-    const reference_logprobs = await logprobsUnder(parts.reference, trajectories, options);
+    const reference_logprobs = await logprobsUnder(parts.compute, parts.reference, trajectories, options);
     const rewards_ET = learningRewards(trajectories, reference_logprobs, options);
     const returns_ET = returnsToGo(rewards_ET);
     const groups = trajectories.map(({ group_id }) => group_id);
@@ -109,6 +115,7 @@ export async function reinforce(
     state.optimizer_step = step + 1;
     state.env_steps += trajectories.reduce((sum, { turns }) => sum + turns.length, 0);
     state.moving_means = nextMovingMeans(state.moving_means, returns_ET);
+    state.cell_means = nextCellMeans(state.cell_means ?? {}, trajectories.map(toPlayed));
     state.skipped_in_a_row = update.skipped ? state.skipped_in_a_row + 1 : 0;
     const metrics = {
       ...rolloutMetrics(trajectories, options.group_size),
@@ -129,32 +136,43 @@ export async function reinforce(
     assertUpdated('reinforce', step + 1, state.skipped_in_a_row);
     assertKl('reinforce', step + 1, update.metrics['policy/kl_k3'] ?? 0, options.max_kl);
     await parts.onStep(state, metrics, async () => {
-      const logprobs = await logprobsUnder(parts.model, trajectories, options);
+      const logprobs = await logprobsUnder(parts.compute, parts.model, trajectories, options);
       assertKl('reinforce', step + 1, meanK3(logprobs, reference_logprobs), options.max_kl);
     });
   }
 }
 
-/** Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream. */
-export function drawTasks(
-  step: number,
-  { seed, families, levels, tasks_per_step }: Pick<ReinforceOptions, 'seed' | 'families' | 'levels' | 'tasks_per_step'>,
-): string[] {
+type DrawOptions = Pick<ReinforceOptions, 'seed' | 'families' | 'levels' | 'tasks_per_step'>;
+
+/**
+ * Task ids of a step: a family, a level and an index, each drawn anew from the step's own stream.
+ * @param means Draw families and levels by the curriculum, with these means so far; without it all alike.
+ */
+export function drawTasks(step: number, options: DrawOptions, means?: CellMeans): string[] {
+  const { seed, families, levels, tasks_per_step } = options;
   const rng = createRng(hash64('reinforce.tasks', seed, step));
+  const cells = families.flatMap((family) => levels.map((level) => `${family}.${level}`));
   return Array.from({ length: tasks_per_step }, () => {
     const index = FIRST_INDEX + Math.floor(rng.next() * INDEX_RANGE);
-    return `train.${rng.pick(families)}.${rng.pick(levels)}.${index}`;
+    const cell = means ? drawCell(cells, means, rng) : `${rng.pick(families)}.${rng.pick(levels)}`;
+    return `train.${cell}.${index}`;
   });
+}
+
+/** The family and level of an episode's task, and its return. */
+function toPlayed({ task_id, episode_return }: Trajectory): { cell: string; reward: number } {
+  return { cell: task_id.split('.').slice(1, 3).join('.'), reward: episode_return };
 }
 
 /** Log-probabilities of the sampled tokens under a model, [E][turn][token]. */
 async function logprobsUnder(
+  compute: Compute,
   model: Model,
   trajectories: readonly Trajectory[],
   { temperature }: ReinforceOptions,
 ): Promise<number[][][]> {
   const completions = trajectories.flatMap(({ turns }) => turns.map(({ completion }) => completion));
-  const { logprobs } = await computeLogprobs(model, toTokenBatch(completions), { temperature });
+  const { logprobs } = await compute.computeLogprobs(model, toTokenBatch(completions), { temperature });
   let next = 0;
   return trajectories.map(({ turns }) => turns.map(() => logprobs[next++]!));
 }

@@ -11,10 +11,10 @@ import { z } from 'zod';
 import { assertUpdated } from './divergence.ts';
 import { createLayout } from './model/layout.ts';
 import type { TokenBatch } from './model/layout.ts';
-import { lossAndGradients, weightedLoss } from './model/loss.ts';
 import { forward } from './model/model.ts';
 import type { Model } from './model/model.ts';
 import type { Optimizer } from './optimizer.ts';
+import type { Compute } from './pool/compute.ts';
 import { SCHEDULES, SCHEDULE_NAMES } from './schedule.ts';
 import { createBatches, encodeExample, isRewritten, type EncodedExample } from './sft-batches.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -39,6 +39,12 @@ export const SftSettings = z.strictObject({
   rename_share: Share.default(1).describe('Share of examples whose label words are replaced by others, see augment.ts'),
   made_up_share: Share.default(0).describe('Share of new label words that are made up, for an open vocabulary'),
   reword_share: Share.default(0).describe('Share of examples whose prompt is put in other words, see reword.ts'),
+  ramp_tokens: z
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ description: 'First part, in which examples grow from short ones in known words to all', unit: 'tokens' }),
   sft_validate_every: Count.default(25).meta({ description: 'Steps between validations', unit: 'steps' }),
   stop_at_exact: Share.default(0.97).describe(
     'Share of validation completions all right at which to stop; 1 never stops',
@@ -63,6 +69,7 @@ export const SFT_START: SftState = {
 };
 
 export interface SftParts {
+  readonly compute: Compute;
   readonly model: Model;
   readonly tokenizer: Tokenizer;
   readonly optimizer: Optimizer;
@@ -86,7 +93,7 @@ export async function runSft(parts: SftParts, settings: SftSettings, start: SftS
     assertUpdated('sft', state.optimizer_step, state.skipped_in_a_row);
     const startedMs = performance.now();
     const step = state.optimizer_step + 1;
-    const batch = batches.take(step, state.examples);
+    const batch = batches.take({ step, examples: state.examples, tokens: state.tokens });
     const tokens = state.tokens + countTokens(batch);
     const lrFactor = learningRateFactor(step, state.tokens, settings);
     const { loss, update } = await takeStep(parts, batch, lrFactor, settings);
@@ -120,8 +127,11 @@ function encodeValidation({ tokenizer, validation }: SftParts, settings: SftSett
   if (validation.length === 0) return sets;
   sets.push(['validation', validation.map((example) => encodeExample(tokenizer, example))]);
   if (isRewritten(settings)) {
-    const options = { ...settings, seed: 0, batch_size: validation.length };
-    sets.push(['validation_rewritten', createBatches(tokenizer, validation, options).take(0, 0)]);
+    const options = { ...settings, seed: 0, batch_size: validation.length, ramp_tokens: 0 };
+    sets.push([
+      'validation_rewritten',
+      createBatches(tokenizer, validation, options).take({ step: 0, examples: 0, tokens: 0 }),
+    ]);
   }
   return sets;
 }
@@ -142,9 +152,12 @@ async function takeStep(parts: SftParts, batch: readonly EncodedExample[], lrFac
   const weights = trained.map((example) => example.weights);
   const normaliser = weights.flat().reduce((a, b) => a + b, 0);
   const lossBatch = { ...toTokenBatch(trained), columns: { weights } };
-  const { loss, gradients } = await lossAndGradients(parts.model, lossBatch, weightedLoss(normaliser), {
-    max_rows: settings.micro_batch_tokens,
-  });
+  const { loss, gradients } = await parts.compute.lossAndGradients(
+    parts.model,
+    lossBatch,
+    { name: 'weighted', normaliser },
+    { max_rows: settings.micro_batch_tokens },
+  );
   return { loss, update: await parts.optimizer.apply(gradients, lrFactor) };
 }
 

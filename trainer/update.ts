@@ -3,19 +3,14 @@
  * pass over them. Each turn is a row; tokens the policy did not sample (prompt, canvas, the environment's words) are never
  * predicted, so the loss has the policy's own tokens alone.
  */
+import type { LossSpec } from './losses.ts';
 import type { TokenColumn } from './model/loss.ts';
-import { lossAndGradients, type LossResult } from './model/loss.ts';
+import type { LossResult } from './model/loss.ts';
 import type { Model } from './model/model.ts';
-import {
-  createObjective,
-  isClipped,
-  KL_ESTIMATES,
-  LENGTH_WEIGHTS,
-  type LengthName,
-  type ObjectiveOptions,
-} from './objective.ts';
+import { isClipped, KL_ESTIMATES, LENGTH_WEIGHTS, type LengthName, type ObjectiveOptions } from './objective.ts';
 import type { Optimizer, StepResult } from './optimizer.ts';
 import { toTokenBatch, type Completion, type Trajectory } from './rollout.ts';
+import type { Compute } from './pool/compute.ts';
 import { mean, onlyFinite } from './statistics.ts';
 
 export interface UpdateOptions extends ObjectiveOptions {
@@ -51,7 +46,7 @@ export interface UpdateResult {
  * @param rate Multiplies the learning rates.
  */
 export async function updatePolicy(
-  { model, optimizer }: { model: Model; optimizer: Optimizer },
+  { compute, model, optimizer }: { compute: Compute; model: Model; optimizer: Optimizer },
   trajectories: readonly Trajectory[],
   advantages_ET: readonly (readonly number[])[],
   reference_logprobs: readonly (readonly (readonly number[])[])[],
@@ -61,10 +56,10 @@ export async function updatePolicy(
   const rows = toRows(trajectories, advantages_ET, reference_logprobs, options);
   if (rows.length === 0) return { skipped: false, metrics: {} }; // no group had a signal, no leash pulls
   const batch = toBatch(rows);
-  const objective = createObjective(options);
+  const loss: LossSpec = { name: 'policy', options };
   const updates: { result: LossResult; step: StepResult }[] = [];
   for (let i = 0; i < options.updates_per_batch; i++) {
-    const result = await lossAndGradients(model, batch, objective, { temperature: options.temperature });
+    const result = await compute.lossAndGradients(model, batch, loss, { temperature: options.temperature });
     updates.push({ result, step: await optimizer.apply(result.gradients, rate) });
     if (updates.at(-1)!.step.skipped) break; // the next one would meet the same weights and gradients
   }

@@ -14,8 +14,9 @@ import {
   type Progress,
   type SettingsSchema,
 } from '../schemas/settings.ts';
-import { BACKEND_NAMES, createBackend, type Backend, type BackendName } from './backend.ts';
+import { BACKEND_NAMES, createBackend, type BackendName } from './backend.ts';
 import { Diverged } from './divergence.ts';
+import { createCompute, defaultThreads, type Compute } from './pool/compute.ts';
 import { openRun, type RunFolder } from './run.ts';
 
 /** Settings that every stage has. */
@@ -29,9 +30,13 @@ export const WORKSPACE_SETTINGS = {
   seed: z.number().int().min(0).default(1).describe('Seed of everything random'),
 };
 
-/** The setting of every stage that computes. */
+/** The settings of every stage that computes. */
 export const BACKEND_SETTING = {
   backend: z.enum(BACKEND_NAMES).default('auto').describe('Where the numbers are computed'),
+  threads: z.number().int().min(1).default(defaultThreads()).meta({
+    description: 'Threads that share the work; one number of them always gives the same bytes',
+    unit: 'threads',
+  }),
 };
 
 export interface Workspace {
@@ -43,6 +48,8 @@ export interface Workspace {
   out: (line: string) => void;
   /** Whether the user asked to stop: keep what is done, then `throw new Interrupted(...)`. */
   shouldStop: () => boolean;
+  /** Has something closed when the work is over, however it ends. */
+  defer: (close: () => Promise<void>) => void;
 }
 
 /** Repetitions of a request while a run is under way: about a minute and a half, for a server that is started anew. */
@@ -109,16 +116,18 @@ async function inRun(
   try {
     run.assertNotDiverged();
     const server = url === undefined ? await context.startServer() : { url, close: () => Promise.resolve() };
+    const closing = [() => server.close()];
     try {
       await createClient({ url: server.url }).health(); // a wrong address fails at once
       const client = createClient({ url: server.url, retries: PATIENT_RETRIES });
       const { progress, out } = context;
       const shouldStop = (): boolean => context.signal.aborted;
-      const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop });
+      const defer = (close: () => Promise<void>): void => void closing.push(close);
+      const summary = await work({ url: server.url, client, store, run, progress, out, shouldStop, defer });
       store.finishRun(run.run_id, 'done', summary); // first: a run that has its summary.json is never taken up again
       run.writeSummary(summary);
     } finally {
-      await server.close();
+      for (const close of closing.reverse()) await close();
     }
   } catch (error) {
     if (error instanceof Diverged) run.writeDivergence(error);
@@ -145,11 +154,19 @@ function withAdvice(error: unknown): unknown {
   return new Error(`${error.message}; the same command goes on from the last checkpoint`, { cause: error });
 }
 
-/** Loads the backend and says which one it is. @throws BackendUnavailable with what to install */
-export async function openBackend({ out }: Workspace, settings: { backend: BackendName }): Promise<Backend> {
+/**
+ * Loads the backend, starts its threads and says what computes.
+ * @throws BackendUnavailable with what to install
+ */
+export async function openCompute(
+  { out, defer }: Workspace,
+  settings: { backend: BackendName; threads: number },
+): Promise<Compute> {
   const backend = await createBackend(settings.backend);
-  out(backend.device);
-  return backend;
+  const compute = await createCompute(backend, settings.threads);
+  defer(() => compute.close());
+  out(`${backend.device}; ${settings.threads} ${settings.threads === 1 ? 'thread' : 'threads'}`);
+  return compute;
 }
 
 /** Says which run this is, and whether it goes on where an earlier process stopped. */

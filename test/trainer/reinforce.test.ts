@@ -9,11 +9,11 @@ import { createApp } from '../../server/app.ts';
 import { createBackend } from '../../trainer/backend.ts';
 import { tinyConfig } from '../../trainer/model/config.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import { cloneModel, createModel, readParameters } from '../../trainer/model/model.ts';
+import { cloneModel, createModel } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
+import { createCompute } from '../../trainer/pool/compute.ts';
 import { createModelPolicy } from '../../trainer/policy.ts';
 import { drawTasks, learningRateFactor, reinforce, type ReinforceOptions } from '../../trainer/reinforce.ts';
-import { createSampler } from '../../trainer/sample.ts';
 import { trainTokenizer } from '../../trainer/tokenizer.ts';
 
 describe('drawTasks', () => {
@@ -58,6 +58,7 @@ describe('one update in the environment', () => {
     const tokenizer = trainTokenizer([{ prompt: 'Boxes: A, B.', completion: '{"actions":[]}' }]);
     const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: 1 };
     const model = createModel(config, await createBackend('wasm'), createRng(5n));
+    const compute = await createCompute(model.backend, 1);
     const before = cloneModel(model);
     const app = createApp({});
     const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
@@ -70,19 +71,18 @@ describe('one update in the environment', () => {
     };
     const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });
     const createPolicy = async () => {
-      const sampler = createSampler(model.backend.heap, model.config, await readParameters(model));
+      const sampler = await compute.createSampler(model);
       // A prefix of random tokens is rarely JSON, so two tokens are enough for some to score and most not to.
       const act = createModelPolicy(sampler, tokenizer, { temperature: 1, max_new_tokens: 2, seed: 3n });
-      return {
-        act,
-        dispose: () => {
-          sampler.dispose();
-        },
-      };
+      return { act, dispose: () => sampler.dispose() };
     };
     const state = { optimizer_step: 0, env_steps: 0, moving_means: [], skipped_in_a_row: 0 };
     const onStep = () => Promise.resolve();
-    await reinforce({ client, store, model, reference: before, optimizer, createPolicy, onStep }, state, options);
+    await reinforce(
+      { compute, client, store, model, reference: before, optimizer, createPolicy, onStep },
+      state,
+      options,
+    );
 
     const episodes = store.episodes({ run_id: 'r' });
     expect(episodes).toHaveLength(32);

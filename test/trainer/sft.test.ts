@@ -10,6 +10,7 @@ import type { Backend } from '../../trainer/backend.ts';
 import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { createModel } from '../../trainer/model/model.ts';
 import { createOptimizer } from '../../trainer/optimizer.ts';
+import { createCompute, type Compute } from '../../trainer/pool/compute.ts';
 import { learningRateFactor, runSft, SftSettings, SFT_START } from '../../trainer/sft.ts';
 import type { SftParts, SftState } from '../../trainer/sft.ts';
 import { trainTokenizer } from '../../trainer/tokenizer.ts';
@@ -29,8 +30,10 @@ const settingsOf = (settings: object) => SftSettings.parse({ batch_size: 8, warm
 const root = mkdtempSync(join(tmpdir(), 'sft-'));
 
 let backend: Backend;
+let compute: Compute;
 beforeAll(async () => {
   backend = await createBackend('wasm');
+  compute = await createCompute(backend, 1);
 });
 afterAll(() => {
   rmSync(root, { recursive: true });
@@ -39,7 +42,7 @@ afterAll(() => {
 function createParts(onStep: SftParts['onStep'] = () => undefined): SftParts {
   const config = { ...SMALL_CONFIG, vocab_size: tokenizer.vocab_size, initializer_range: 0.02 };
   const model = createModel(config, backend, createRng(1n));
-  return { model, tokenizer, optimizer: createOptimizer(model), examples, validation, onStep };
+  return { compute, model, tokenizer, optimizer: createOptimizer(model), examples, validation, onStep };
 }
 
 test('it learns to copy words and stops when validation is good', async () => {

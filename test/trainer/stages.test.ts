@@ -9,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type Store } from '../../clients/store/index.ts';
 import { createClient } from '../../clients/ts/index.ts';
 import { createApp } from '../../server/app.ts';
-import { createBackend, type Backend } from '../../trainer/backend.ts';
+import { createBackend } from '../../trainer/backend.ts';
 import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { readDataset } from '../../trainer/dataset.ts';
 import { createOptimizer } from '../../trainer/optimizer.ts';
+import { createCompute, type Compute } from '../../trainer/pool/compute.ts';
 import { openRun } from '../../trainer/run.ts';
 import { evaluateStage, EvaluateSettings } from '../../trainer/stages/evaluate.ts';
 import { reinforceStage, ReinforceSettings } from '../../trainer/stages/reinforce.ts';
@@ -28,7 +29,7 @@ const sftSettings = {
 };
 const rlSettings = {
   ...ReinforceSettings.parse({
-    ...{ steps: 4, tasks_per_step: 2, group_size: 3, max_new_tokens: 12, rl_checkpoint_every: 2 },
+    ...{ steps: 4, tasks_per_step: 2, group_size: 3, max_new_tokens: 12, rl_checkpoint_every: 2, validation_tasks: 4 },
     ...{ max_turns: 2, action_set: 'editor', reward: 'stronger' },
   }),
   seed: SEED,
@@ -38,14 +39,15 @@ const evaluateSettings = { ...EvaluateSettings.parse({ eval_tasks: 8, eval_max_n
 const app = createApp({});
 const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
 const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-stages-'));
-let backend: Backend;
+let compute: Compute;
 let store: Store;
 
 beforeAll(async () => {
-  backend = await createBackend('wasm');
+  compute = await createCompute(await createBackend('wasm'), 2);
   store = openStore(join(folder, 'log.db'));
 });
-afterAll(() => {
+afterAll(async () => {
+  await compute.close();
   store.close();
   rmSync(folder, { recursive: true });
 });
@@ -59,6 +61,7 @@ function createWorkspace(run_id: string, stopAt = Infinity): Workspace {
   return {
     ...{ url: 'http://in.process', client, store, run, out: nothing },
     progress: { plan: nothing, start: nothing, update: nothing, finish: nothing },
+    defer: () => undefined,
     shouldStop: () => {
       chances += 1;
       return chances === stopAt;
@@ -74,14 +77,14 @@ describe('a run', () => {
   beforeAll(async () => {
     whole = createWorkspace('whole');
     const examples = await teachStage(whole, teachSettings);
-    const sft = await sftStage(whole, backend, examples, sftSettings);
-    const rl = await reinforceStage(whole, backend, sft, rlSettings);
+    const sft = await sftStage(whole, compute, examples, sftSettings);
+    const rl = await reinforceStage(whole, compute, sft, rlSettings);
     const contenders = [
       { name: 'teacher', plays: { flaw_rate: 0 } },
       { name: 'sft', plays: { checkpoint: sft } },
       { name: 'rl-4', plays: { checkpoint: rl } },
     ];
-    const [iid] = await evaluateStage(whole, backend, contenders, evaluateSettings);
+    const [iid] = await evaluateStage(whole, compute, contenders, evaluateSettings);
     expect(iid!.policies[0]!.rewards.graded.every((value) => value > 0.9)).toBe(true);
   });
 
@@ -124,18 +127,18 @@ describe('a run', () => {
 
   test('a run that stopped for updates that are not finite stops again, and is not taken for a finished one', async () => {
     const ws = createWorkspace('broken');
-    const { model, tokenizer } = loadCheckpoint(whole.run.file('rl'), backend);
+    const { model, tokenizer } = loadCheckpoint(whole.run.file('rl'), compute.backend);
     const state = { optimizer_step: rlSettings.steps, env_steps: 0, moving_means: [], skipped_in_a_row: 3 };
     await saveCheckpoint(ws.run.file('rl'), { model, tokenizer, optimizer: createOptimizer(model), state });
-    await expect(reinforceStage(ws, backend, whole.run.file('sft'), rlSettings)).rejects.toThrow('not finite');
+    await expect(reinforceStage(ws, compute, whole.run.file('sft'), rlSettings)).rejects.toThrow('not finite');
   });
 
   test('a stage that is done is passed over', async () => {
     const before = read('whole', 'sft', 'model.safetensors');
     const again = createWorkspace('whole', 1); // would throw at its first step
     const examples = await teachStage(again, teachSettings);
-    await sftStage(again, backend, examples, sftSettings);
-    await reinforceStage(again, backend, again.run.file('sft'), rlSettings);
+    await sftStage(again, compute, examples, sftSettings);
+    await reinforceStage(again, compute, again.run.file('sft'), rlSettings);
     expect(read('whole', 'sft', 'model.safetensors').equals(before)).toBe(true);
   });
 
@@ -144,14 +147,14 @@ describe('a run', () => {
     async (at) => {
       const run_id = `stopped-${at}`;
       const examples = readDataset(whole.run.file('dataset.jsonl'));
-      await expect(sftStage(createWorkspace(run_id, at), backend, examples, sftSettings)).rejects.toThrow(Interrupted);
-      const sft = await sftStage(createWorkspace(run_id), backend, examples, sftSettings);
+      await expect(sftStage(createWorkspace(run_id, at), compute, examples, sftSettings)).rejects.toThrow(Interrupted);
+      const sft = await sftStage(createWorkspace(run_id), compute, examples, sftSettings);
       if (at < 4) {
-        await expect(reinforceStage(createWorkspace(run_id, at), backend, sft, rlSettings)).rejects.toThrow(
+        await expect(reinforceStage(createWorkspace(run_id, at), compute, sft, rlSettings)).rejects.toThrow(
           Interrupted,
         );
       }
-      await reinforceStage(createWorkspace(run_id), backend, sft, rlSettings);
+      await reinforceStage(createWorkspace(run_id), compute, sft, rlSettings);
       for (const stage of ['sft', 'rl']) {
         for (const file of ['model.safetensors', 'optimizer.safetensors', 'trainer_state.json']) {
           expect(read(run_id, stage, file).equals(read('whole', stage, file)), `${stage}/${file}`).toBe(true);

@@ -7,6 +7,7 @@ import { computeLogprobs } from '../../trainer/model/loss.ts';
 import { readParameters, type Model } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import type { Trajectory } from '../../trainer/rollout.ts';
+import { createCompute } from '../../trainer/pool/compute.ts';
 import { createSampler } from '../../trainer/sample.ts';
 import { updatePolicy, type UpdateOptions } from '../../trainer/update.ts';
 import { createSmallModel } from './model-fixture.ts';
@@ -42,7 +43,7 @@ async function update(options: Partial<UpdateOptions>, trajectories?: Trajectory
   const ids = episodes.map(({ turns }) => turns[0]!.completion.completion_ids);
   const reference = episodes.map(({ turns }) => [turns[0]!.completion.sampled_logprobs]);
   const result = await updatePolicy(
-    { model, optimizer },
+    { compute: await createCompute(wasm, 1), model, optimizer },
     episodes,
     ADVANTAGES,
     reference,

@@ -8,7 +8,7 @@ import { toContenders } from '../contender.ts';
 import { evaluateStage, EvaluateSettings } from '../stages/evaluate.ts';
 import { summarise } from '../summary.ts';
 import { toReport } from '../table.ts';
-import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import { announceRun, BACKEND_SETTING, openCompute, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = EvaluateSettings.extend({
   ...WORKSPACE_SETTINGS,
@@ -29,8 +29,8 @@ export const command = defineCommand({
     const contenders = toContenders(settings.policies);
     await withWorkspace({ name: 'evaluate', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
-      const backend = await openBackend(ws, settings);
-      const evaluations = await evaluateStage(ws, backend, contenders, settings);
+      const compute = await openCompute(ws, settings);
+      const evaluations = await evaluateStage(ws, compute, contenders, settings);
       const evaluation = summarise(evaluations, settings.pass_at_reward);
       for (const line of toReport(evaluation)) ws.out(line);
       return { evaluation };

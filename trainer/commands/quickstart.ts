@@ -20,7 +20,7 @@ import { toComparisonLine, toReport, toRewardTable } from '../table.ts';
 import {
   announceRun,
   BACKEND_SETTING,
-  openBackend,
+  openCompute,
   withWorkspace,
   WORKSPACE_SETTINGS,
   type Workspace,
@@ -45,16 +45,16 @@ export const command = defineCommand({
     withWorkspace({ name: 'quickstart', schema: Settings }, settings, context, async (ws) => {
       ws.progress.plan(['teach', 'sft', 'reinforce', 'evaluate']);
       announceRun(ws);
-      const backend = await openBackend(ws, settings);
+      const compute = await openCompute(ws, settings);
       const examples = await teachStage(ws, settings);
-      const sft = await sftStage(ws, backend, examples, settings);
-      const rl = await reinforceStage(ws, backend, sft, settings);
+      const sft = await sftStage(ws, compute, examples, settings);
+      const rl = await reinforceStage(ws, compute, sft, settings);
       const contenders = [
         { name: 'teacher', plays: { flaw_rate: settings.flaw_rate } },
         { name: 'sft', plays: { checkpoint: sft } },
         { name: `rl-${settings.steps}`, plays: { checkpoint: rl } },
       ];
-      const splits = await evaluateStage(ws, backend, contenders, { ...settings, eval_levels: settings.levels });
+      const splits = await evaluateStage(ws, compute, contenders, { ...settings, eval_levels: settings.levels });
       const report = ws.run.file('report.html');
       await writeReport(ws.store, ws.client, ws.run.run_id, report, settings);
       const evaluation = summarise(splits, settings.pass_at_reward);

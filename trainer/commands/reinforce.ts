@@ -5,7 +5,7 @@ import { readAlarms } from '../alarms.ts';
 import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { nextCommand } from '../shell.ts';
 import { reinforceStage, ReinforceSettings } from '../stages/reinforce.ts';
-import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import { announceRun, BACKEND_SETTING, openCompute, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = ReinforceSettings.extend({
   ...PRESET_SETTING,
@@ -25,8 +25,8 @@ export const command = defineCommand({
   run: (settings, context) =>
     withWorkspace({ name: 'reinforce', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
-      const backend = await openBackend(ws, settings);
-      const checkpoint = await reinforceStage(ws, backend, settings.checkpoint, settings);
+      const compute = await openCompute(ws, settings);
+      const checkpoint = await reinforceStage(ws, compute, settings.checkpoint, settings);
       ws.out(`checkpoint: ${checkpoint}`);
       const policies = ['teacher', settings.checkpoint, checkpoint].join(',');
       const levels = ['--eval-levels', settings.levels.join(',')];

@@ -5,7 +5,7 @@ import { readDataset } from '../dataset.ts';
 import { PRESET_SETTING, presetsFor } from '../presets.ts';
 import { nextCommand } from '../shell.ts';
 import { sftStage, SftStageSettings } from '../stages/sft.ts';
-import { announceRun, BACKEND_SETTING, openBackend, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
+import { announceRun, BACKEND_SETTING, openCompute, withWorkspace, WORKSPACE_SETTINGS } from '../workspace.ts';
 
 const Settings = SftStageSettings.extend({
   ...PRESET_SETTING,
@@ -22,8 +22,8 @@ export const command = defineCommand({
   run: (settings, context) =>
     withWorkspace({ name: 'sft', schema: Settings }, settings, context, async (ws) => {
       announceRun(ws);
-      const backend = await openBackend(ws, settings);
-      const checkpoint = await sftStage(ws, backend, readDataset(settings.dataset), settings);
+      const compute = await openCompute(ws, settings);
+      const checkpoint = await sftStage(ws, compute, readDataset(settings.dataset), settings);
       ws.out(`checkpoint: ${checkpoint}`);
       ws.out(`next:       ${nextCommand(settings, 'reinforce', '--checkpoint', checkpoint)}`);
       return { checkpoint };

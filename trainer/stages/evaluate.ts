@@ -9,7 +9,6 @@ import { ActionSet } from '../../schemas/action.ts';
 import { PRESET_VERSIONS } from '../../schemas/reward.ts';
 import { hash64 } from '../../schemas/seed.ts';
 import { Level, Split, SPLITS } from '../../schemas/task.ts';
-import type { Backend } from '../backend.ts';
 import { openContender, type Contender, type Decoding, type OpenContender } from '../contender.ts';
 import { DecodingSettings, toDecoding } from '../decoding/settings.ts';
 import {
@@ -23,6 +22,7 @@ import {
   type PlayedEpisode,
   type PolicyEvaluation,
 } from '../evaluate.ts';
+import type { Compute } from '../pool/compute.ts';
 import { toEpisodeRecord } from '../record.ts';
 import { GREEDY } from '../table.ts';
 import { Interrupted, type Workspace } from '../workspace.ts';
@@ -86,7 +86,7 @@ interface Player {
  */
 export async function evaluateStage(
   ws: Workspace,
-  backend: Backend,
+  compute: Compute,
   contenders: readonly Contender[],
   settings: Settings,
 ): Promise<SplitEvaluation[]> {
@@ -98,7 +98,7 @@ export async function evaluateStage(
     const total = chosen.reduce((sum, { taskIds }) => sum + taskIds.length * episodes, 0);
     ws.progress.start('evaluate', total, 'episodes', Math.min(before, total));
     const played = new Map<Player, PolicyEvaluation[]>();
-    for (const player of players) played.set(player, await playSplits(ws, backend, player, chosen, settings));
+    for (const player of players) played.set(player, await playSplits(ws, compute, player, chosen, settings));
     const tasks = chosen.map(({ split, taskIds }) => `${taskIds.length} tasks of ${split}`).join(', ');
     ws.progress.finish(`${tasks}, reward graded version ${PRESET_VERSIONS.graded}`);
     return chosen.map(({ split, levels }, i) => ({
@@ -146,7 +146,7 @@ export function toSplits(named: EvaluateSettings['split']): Split[] {
 /** Plays what the log does not hold of a player's episodes, and scores all of them. */
 async function playSplits(
   ws: Workspace,
-  backend: Backend,
+  compute: Compute,
   player: Player,
   chosen: readonly Chosen[],
   settings: Settings,
@@ -159,12 +159,12 @@ async function playSplits(
       for (let start = 0; start < taskIds.length; start += perPart) {
         const part = taskIds.slice(start, start + perPart);
         if (part.every((task) => held.get(task) === player.samples)) continue;
-        opened ??= await openContender(backend, player.plays);
+        opened ??= await openContender(compute, player.plays);
         await playPart(ws, opened, player, part, hash64('evaluate', settings.seed, split, start), settings);
       }
     }
   } finally {
-    opened?.dispose();
+    await opened?.dispose();
   }
   const evaluations: PolicyEvaluation[] = [];
   for (const { split, taskIds } of chosen) {

@@ -5,17 +5,16 @@ import { Preset } from '../../schemas/reward.ts';
 import { hash64 } from '../../schemas/seed.ts';
 import { Level } from '../../schemas/task.ts';
 import { BASELINES } from '../advantage.ts';
-import type { Backend } from '../backend.ts';
 import { loadCheckpoint, resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
 import { DecodingSettings, toDecoding } from '../decoding/settings.ts';
 import { assertUpdated } from '../divergence.ts';
-import { disposeModel, readParameters, type Model } from '../model/model.ts';
+import { disposeModel, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
 import { createModelPolicy, type PolicyOptions } from '../policy.ts';
+import type { Compute } from '../pool/compute.ts';
 import { reinforce, type ReinforceState } from '../reinforce.ts';
-import type { Policy } from '../rollout.ts';
-import { createSampler } from '../sample.ts';
+import type { Opening, Policy } from '../rollout.ts';
 import { trainingFamilies } from '../teach.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { createValidation, isValidationDue } from '../validation.ts';
@@ -100,22 +99,24 @@ const REINFORCE_START: ReinforceState = {
 
 /**
  * Improves the policy of a checkpoint.
+ * @param opening Plays the first turn of every episode.
  * @returns the folder of the improved one
  * @throws CheckpointError, Interrupted, Diverged, the client's errors
  */
 export async function reinforceStage(
   ws: Workspace,
-  backend: Backend,
+  compute: Compute,
   from: string,
   settings: Settings,
+  opening?: Opening,
 ): Promise<string> {
   const folder = ws.run.file('rl');
-  const loaded = resumeCheckpoint(folder, backend);
+  const loaded = resumeCheckpoint(folder, compute.backend);
   const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
   assertUpdated('reinforce', state.optimizer_step, state.skipped_in_a_row);
-  const base = loadCheckpoint(from, backend);
+  const base = loadCheckpoint(from, compute.backend);
   const { tokenizer } = base;
-  const model = loaded?.model ?? loadCheckpoint(from, backend).model;
+  const model = loaded?.model ?? loadCheckpoint(from, compute.backend).model;
   const optimizer = createOptimizer(model, reinforceRates(settings));
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
   for (const stage of ['reinforce', 'validation']) ws.store.deleteAfter(ws.run.run_id, stage, state.optimizer_step);
@@ -123,11 +124,11 @@ export async function reinforceStage(
   if (state.optimizer_step < settings.steps) {
     await timed(ws, 'reinforce', state.optimizer_step, async (mark) => {
       ws.progress.start('reinforce', settings.steps, 'steps', state.optimizer_step);
-      const validate = await createValidator(ws, model, tokenizer, settings);
+      const validate = await createValidator(ws, compute, model, tokenizer, settings);
       let validated = state.optimizer_step === 0 ? await validate(0) : undefined;
       const parts = {
-        ...{ client: ws.client, store: ws.store, model, reference: base.model, optimizer },
-        createPolicy: (step: number) => policyAt(model, tokenizer, settings, step),
+        ...{ compute, client: ws.client, store: ws.store, model, reference: base.model, optimizer },
+        createPolicy: (step: number) => policyAt(compute, model, tokenizer, settings, step),
         onStep: async (
           now: ReinforceState,
           metrics: Readonly<Record<string, number>>,
@@ -153,6 +154,7 @@ export async function reinforceStage(
         warmup_steps: settings.rl_warmup_steps,
         decay_share: settings.rl_decay_share,
         families,
+        opening,
         run_id: ws.run.run_id,
       });
       ws.progress.finish();
@@ -167,6 +169,7 @@ export async function reinforceStage(
 /** Validates the weights as they are after a step, where one is due; answers the graded reward. */
 async function createValidator(
   ws: Workspace,
+  compute: Compute,
   model: Model,
   tokenizer: Tokenizer,
   settings: Settings,
@@ -176,7 +179,9 @@ async function createValidator(
   return async (step) => {
     if (!isValidationDue(step, settings)) return undefined;
     const max_prompt_tokens = model.config.max_position_embeddings - 1;
-    const policy = await policyAt(model, tokenizer, { ...settings, temperature: 0 }, step, { max_prompt_tokens });
+    const policy = await policyAt(compute, model, tokenizer, { ...settings, temperature: 0 }, step, {
+      max_prompt_tokens,
+    });
     const metrics = await validate(policy.act, step).finally(policy.dispose);
     return metrics['validation/graded'];
   };
@@ -188,21 +193,20 @@ function reinforceRates({ rl_muon_lr, rl_adamw_lr }: ReinforceSettings): Optimiz
 
 /** The policy of one step: the weights of now, packed once, and a stream of random numbers of its own. */
 async function policyAt(
+  compute: Compute,
   model: Model,
   tokenizer: Tokenizer,
   { temperature, max_new_tokens, seed, ...settings }: Settings,
   step: number,
   limits: Pick<PolicyOptions, 'max_prompt_tokens'> = {},
-): Promise<{ act: Policy; dispose: () => void }> {
-  const sampler = createSampler(model.backend.heap, model.config, await readParameters(model), tokenizer);
+): Promise<{ act: Policy; dispose: () => Promise<void> }> {
+  const sampler = await compute.createSampler(model, tokenizer);
   const act = createModelPolicy(sampler, tokenizer, {
     ...{ temperature, max_new_tokens, ...toDecoding(settings, settings), ...limits },
     seed: hash64('reinforce.sample', seed, step),
   });
   return {
     act,
-    dispose: () => {
-      sampler.dispose();
-    },
+    dispose: () => sampler.dispose(),
   };
 }

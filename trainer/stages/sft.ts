@@ -1,13 +1,13 @@
 /** The stage `sft`: the tiny model learns the data set from nothing. */
 import { z } from 'zod';
 import { createRng, hash64 } from '../../schemas/seed.ts';
-import type { Backend } from '../backend.ts';
 import { resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
 import type { Example } from '../dataset.ts';
 import { tinyConfig } from '../model/config.ts';
 import { createModel, disposeModel } from '../model/model.ts';
 import { createRewriter } from '../reword.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../optimizer.ts';
+import type { Compute } from '../pool/compute.ts';
 import { runSft, SFT_START, SftSettings, type SftState } from '../sft.ts';
 import { onlyFinite } from '../statistics.ts';
 import { isRewritten } from '../sft-batches.ts';
@@ -45,12 +45,12 @@ export type SftStageSettings = z.output<typeof SftStageSettings>;
  */
 export async function sftStage(
   ws: Workspace,
-  backend: Backend,
+  compute: Compute,
   examples: readonly Example[],
   settings: SftStageSettings & { seed: number },
 ): Promise<string> {
   const folder = ws.run.file('sft');
-  const loaded = resumeCheckpoint(folder, backend);
+  const loaded = resumeCheckpoint(folder, compute.backend);
   const start: SftState = { ...SFT_START, ...(loaded?.state as SftState | undefined) };
   if (start.is_finished) {
     if (loaded) disposeModel(loaded.model);
@@ -62,7 +62,7 @@ export async function sftStage(
     num_hidden_layers: settings.layers,
     max_position_embeddings: settings.context,
   };
-  const model = loaded?.model ?? createModel(config, backend, createRng(hash64('init', settings.seed)));
+  const model = loaded?.model ?? createModel(config, compute.backend, createRng(hash64('init', settings.seed)));
   const { muon_lr, adamw_lr } = settings;
   const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr });
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
@@ -70,7 +70,7 @@ export async function sftStage(
 
   await timed(ws, 'sft', start.optimizer_step, async (mark) => {
     ws.progress.start('sft', settings.max_tokens, 'tokens', start.tokens);
-    const parts = { model, tokenizer, optimizer, ...splitExamples(examples, settings) };
+    const parts = { compute, model, tokenizer, optimizer, ...splitExamples(examples, settings) };
     const onStep = async (state: SftState, metrics: Readonly<Record<string, number>>): Promise<void> => {
       ws.store.recordMetrics(ws.run.run_id, 'sft', state.optimizer_step, onlyFinite(metrics));
       ws.progress.update(state.tokens, { loss: metrics['loss/sft']! });

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { reinforceStage, ReinforceSettings } from '../../../trainer/stages/reinforce.ts';
 import {
   BACKEND_SETTING,
-  openBackend,
+  openCompute,
   withWorkspace,
   WORKSPACE_SETTINGS,
   type Workspace,
@@ -84,9 +84,9 @@ const context = {
 const places = { db: join(folder, 'log.db'), runs: join(folder, 'runs') };
 const settings = Settings.parse({ ...(JSON.parse(given) as object), ...places });
 await withWorkspace({ name: 'reinforce', schema: z.strictObject(Settings.shape) }, settings, context, async (ws) => {
-  const backend = await openBackend(ws, settings);
+  const compute = await openCompute(ws, settings);
   await waitForRequest();
-  answer({ device: backend.device });
-  await reinforceStage(stepByStep(ws), backend, checkpoint, settings);
+  answer({ device: compute.backend.device });
+  await reinforceStage(stepByStep(ws), compute, checkpoint, settings);
   return {};
 });

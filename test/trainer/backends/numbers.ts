@@ -8,7 +8,8 @@ import { createModel, disposeModel, forward, readParameters, type Model } from '
 import { createOptimizer } from '../../../trainer/optimizer.ts';
 import type { Trajectory } from '../../../trainer/rollout.ts';
 import { createSampler } from '../../../trainer/sample.ts';
-import { updatePolicy } from '../../../trainer/update.ts';
+import { createCompute } from '../../../trainer/pool/compute.ts';
+import { updatePolicy, type UpdateOptions } from '../../../trainer/update.ts';
 import { createLossBatch, largestDifference } from '../model-fixture.ts';
 import * as tf from '@tensorflow/tfjs-core';
 
@@ -74,7 +75,14 @@ async function sampleAndUpdate(backend: Backend) {
   })) as unknown as Trajectory[];
   const advantages = prompts.map((_, i) => [(i % 4) - 1.5]);
   const reference = logprobs.map((row) => [row.map((value) => value - 0.1)]);
-  await updatePolicy({ model, optimizer }, episodes, advantages, reference, OBJECTIVE, 1);
+  await updatePolicy(
+    { compute: await createCompute(backend, 1), model, optimizer },
+    episodes,
+    advantages,
+    reference,
+    OBJECTIVE,
+    1,
+  );
   const reinforce_weights = await weightsOf(model);
   optimizer.dispose();
   disposeModel(model);
@@ -82,10 +90,10 @@ async function sampleAndUpdate(backend: Backend) {
 }
 
 const OF_SAMPLING = { temperature: TEMPERATURE };
-const OBJECTIVE = {
+const OBJECTIVE: UpdateOptions = {
   ...{ policy_loss: 'ppo_clip', clip_low: 0.2, clip_high: 0.2, kl_beta: 0.05, kl_estimator: 'k3', entropy_bonus: 0.01 },
   ...{ updates_per_batch: 1, length: 'fixed', length_divisor: 12, mask_truncated: false, temperature: TEMPERATURE },
-} as const;
+};
 
 async function trainThreeSteps(backend: Backend) {
   const model = create(backend);
