@@ -9,8 +9,8 @@ import type { Rng } from '../schemas/seed.ts';
 export interface NameSource {
   /** A lower-case word of 3 to 13 letters. */
   readonly word: (rng: Rng) => string;
-  /** A label of one to four words; now and then with digits, punctuation or letters of other scripts. */
-  readonly label: (rng: Rng) => string;
+  /** A label of one to four words; now and then with digits, punctuation or letters of other scripts. `ramp` lowers the share made up. */
+  readonly label: (rng: Rng, ramp?: number) => string;
 }
 
 export interface NameOptions {
@@ -27,20 +27,20 @@ export const MAX_LABEL_CHARACTERS = 26;
 export function createNameSource(words: readonly string[], { made_up_share }: NameOptions): NameSource {
   const chain = new LetterChain(words);
   const word = (rng: Rng): string => chain.word(rng);
-  const part = (rng: Rng): string => {
-    const isMadeUp = rng.next() < made_up_share;
+  const part = (rng: Rng, ramp: number): string => {
+    const isMadeUp = rng.next() < made_up_share * ramp;
     const dressing = pickWeighted(DRESSINGS, rng);
     return isMadeUp ? dressing(capital(word(rng)), rng, word) : rng.pick(words);
   };
-  const draw = (rng: Rng): string => {
+  const draw = (rng: Rng, ramp: number): string => {
     const count = pickWeighted(WORD_COUNTS, rng);
-    return Array.from({ length: count }, () => part(rng)).join(' ');
+    return Array.from({ length: count }, () => part(rng, ramp)).join(' ');
   };
   return {
     word,
-    label: (rng) => {
+    label: (rng, ramp = 1) => {
       for (;;) {
-        const label = draw(rng);
+        const label = draw(rng, ramp);
         if (label.length <= MAX_LABEL_CHARACTERS) return label;
       }
     },

@@ -29,6 +29,7 @@ export const TRAINING_PRESETS = {
     rename_share: 0.9,
     made_up_share: 0.7,
     reword_share: 0.5,
+    ramp_tokens: 2_000_000,
     tokenizer_words: 700,
     tokenizer_pieces: 400,
     warmup_steps: 100,

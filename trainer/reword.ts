@@ -30,8 +30,11 @@ interface ReadExample extends TextPair {
 }
 
 export interface Rewriter {
-  /** One of the many forms of example number `index`. */
-  rewrite(index: number, rng: Rng): TextPair;
+  /**
+   * One of the many forms of example number `index`.
+   * @param ramp Below 1, names are made up and prompts are worded anew in that part of their shares only.
+   */
+  rewrite(index: number, rng: Rng, ramp?: number): TextPair;
 }
 
 /** Share of examples in other wordings whose arrow labels are replaced too; those are few words in the tasks. */
@@ -41,12 +44,12 @@ export function createRewriter(examples: readonly TextPair[], options: RewordOpt
   const read = examples.map(readExample);
   const names = createNameSource(knownWords(read), options);
   return {
-    rewrite: (index, rng) => {
+    rewrite: (index, rng, ramp = 1) => {
       const example = read[index]!;
       if (!('graph' in example)) return example;
-      const isReworded = rng.next() < options.reword_share;
+      const isReworded = rng.next() < options.reword_share * ramp;
       const isRenamed = rng.next() < options.rename_share;
-      const renaming = isRenamed ? drawRenaming(example.graph, names, isReworded, rng) : KEEP;
+      const renaming = isRenamed ? drawRenaming(example.graph, names, { withArrows: isReworded, ramp }, rng) : KEEP;
       const graph = renameGraph(example.graph, renaming);
       const request = isReworded ? writeWording(graph, rng, names.word) : renameRequest(example, renaming);
       return { prompt: request + example.tail, completion: renameActions(example.actions, renaming) };
@@ -77,11 +80,16 @@ interface Renaming {
 
 const KEEP: Renaming = { nodes: new Map(), arrows: new Map() };
 
-function drawRenaming(graph: Graph, names: NameSource, withArrows: boolean, rng: Rng): Renaming {
+function drawRenaming(
+  graph: Graph,
+  names: NameSource,
+  { withArrows, ramp }: { withArrows: boolean; ramp: number },
+  rng: Rng,
+): Renaming {
   const taken = new Set<string>();
   const draw = (): string => {
     for (;;) {
-      const label = names.label(rng);
+      const label = names.label(rng, ramp);
       if (!taken.has(label)) {
         taken.add(label);
         return label;

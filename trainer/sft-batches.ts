@@ -1,7 +1,10 @@
 /**
  * The batches of SFT: an endless order of the examples, each pass over them shuffled by a stream of its own, and each
- * example in one of its many forms (augment.ts, reword.ts). All of it follows from the seed, the step and how many examples
- * were taken, so that a run taken up again sees the same batches.
+ * example in one of its many forms (augment.ts, reword.ts). All of it follows from the seed and the counters of SftState, so
+ * that a run taken up again sees the same batches.
+ *
+ * With a ramp, training begins with what is easy: short examples, known words, the tasks' own wordings. Copying is learned
+ * within few tokens there, and made-up words and other wordings then only have to extend it.
  */
 import { createRng, hash64, type Rng } from '../schemas/seed.ts';
 import { labelWords, renameWords } from './augment.ts';
@@ -17,11 +20,19 @@ export interface EncodedExample {
 export interface BatchOptions extends RewordOptions {
   readonly seed: number;
   readonly batch_size: number;
+  /** Tokens over which examples grow from easy to all; 0 for all from the start. */
+  readonly ramp_tokens: number;
+}
+
+/** Where training stands: steps from 1, and what was taken before this one. */
+export interface Position {
+  readonly step: number;
+  readonly examples: number;
+  readonly tokens: number;
 }
 
 export interface Batches {
-  /** The batch of a step (from 1), `taken` examples into the order. */
-  take(step: number, taken: number): EncodedExample[];
+  take(position: Position): EncodedExample[];
 }
 
 export function encodeExample(tokenizer: Tokenizer, { prompt, completion }: TextPair): EncodedExample {
@@ -33,27 +44,40 @@ export function isRewritten({ made_up_share, reword_share }: Omit<RewordOptions,
   return made_up_share > 0 || reword_share > 0;
 }
 
+/** Share of the examples, the shortest ones, that a ramp begins with. */
+const FIRST_SHARE = 1 / 3;
+
 export function createBatches(tokenizer: Tokenizer, examples: readonly TextPair[], options: BatchOptions): Batches {
-  const { seed, batch_size } = options;
+  const { seed, batch_size, ramp_tokens } = options;
+  const sorted = ramp_tokens === 0 ? examples : byLength(examples);
   const formOf = isRewritten(options)
-    ? createRewrittenForms(tokenizer, examples, options)
-    : createRenamedForms(tokenizer, examples, options);
+    ? createRewrittenForms(tokenizer, sorted, options)
+    : createRenamedForms(tokenizer, sorted, options);
   return {
-    take: (step, taken) => {
+    take: ({ step, examples: taken, tokens }) => {
       const rng = createRng(hash64('sft.rename', seed, step));
+      const ramp = tokens < ramp_tokens ? tokens / ramp_tokens : 1;
+      const share = FIRST_SHARE + (1 - FIRST_SHARE) * ramp;
       return Array.from({ length: batch_size }, (_, i) => {
-        const pass = Math.floor((taken + i) / examples.length);
-        return formOf(orderOf(pass, examples.length, seed)[(taken + i) % examples.length]!, rng);
+        const pass = Math.floor((taken + i) / sorted.length);
+        const place = orderOf(pass, sorted.length, seed)[(taken + i) % sorted.length]!;
+        return formOf(ramp < 1 ? Math.floor(place * share) : place, rng, ramp);
       });
     },
   };
 }
 
-type FormOf = (index: number, rng: Rng) => EncodedExample;
+/** Shortest completions first. */
+function byLength(examples: readonly TextPair[]): TextPair[] {
+  return [...examples].sort((a, b) => a.completion.length - b.completion.length);
+}
+
+/** Example number `index` in a form drawn from `rng`; `ramp` is 1 where all forms may come, less where easier ones shall. */
+type FormOf = (index: number, rng: Rng, ramp: number) => EncodedExample;
 
 function createRewrittenForms(tokenizer: Tokenizer, examples: readonly TextPair[], options: RewordOptions): FormOf {
   const rewriter = createRewriter(examples, options);
-  return (index, rng) => encodeExample(tokenizer, rewriter.rewrite(index, rng));
+  return (index, rng, ramp) => encodeExample(tokenizer, rewriter.rewrite(index, rng, ramp));
 }
 
 function createRenamedForms(

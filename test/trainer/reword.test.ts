@@ -7,8 +7,10 @@ import { scoreCompletion } from '../../server/reward/score.ts';
 import { createNameSource, MAX_LABEL_CHARACTERS } from '../../trainer/names.ts';
 import { toFirstPrompt } from '../../trainer/prompt.ts';
 import { createRewriter } from '../../trainer/reword.ts';
+import { createBatches } from '../../trainer/sft-batches.ts';
 import { readPrompt } from '../../trainer/teacher/read-prompt.ts';
 import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
+import { trainTokenizer } from '../../trainer/tokenizer.ts';
 import { writeWording } from '../../trainer/wordings.ts';
 
 const FAMILIES = [
@@ -142,5 +144,32 @@ describe('made-up names', () => {
   test('follow from the stream alone, and need a word to follow', () => {
     expect(source.label(createRng(5n))).toBe(source.label(createRng(5n)));
     expect(() => createNameSource(['42'], { made_up_share: 1 })).toThrow('no word of letters');
+  });
+});
+
+describe('a ramp', () => {
+  const tokenizer = trainTokenizer(examples);
+  const options = { ...ALL, reword_share: 1, seed: 1, batch_size: 24 };
+  const takeAt = (tokens: number, ramp_tokens: number) =>
+    createBatches(tokenizer, examples, { ...options, ramp_tokens }).take({ step: 1, examples: 0, tokens });
+  const lengths = (batch: ReturnType<typeof takeAt>): number[] => batch.map((example) => example.completion_ids.length);
+  const knownWords = new Set(examples.flatMap(({ prompt }) => prompt.match(/[A-Za-z]+/g) ?? []));
+
+  test('begins with short examples in known words and the wordings of the tasks', () => {
+    const prompts = takeAt(0, 1000).map(({ prompt_ids }) => tokenizer.decode(prompt_ids));
+    expect(
+      prompts.flatMap((prompt) => prompt.match(/[A-Za-z]+/g) ?? []).filter((word) => !knownWords.has(word)),
+    ).toEqual([]);
+    expect(Math.max(...lengths(takeAt(0, 1000)))).toBeLessThan(Math.max(...lengths(takeAt(1000, 1000))) / 2);
+  });
+
+  test('ends with all', () => {
+    const prompts = takeAt(1000, 1000).map(({ prompt_ids }) => tokenizer.decode(prompt_ids));
+    expect(
+      prompts
+        .join(' ')
+        .match(/[A-Za-z]+/g)!
+        .some((word) => !knownWords.has(word)),
+    ).toBe(true);
   });
 });
