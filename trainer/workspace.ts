@@ -15,6 +15,7 @@ import {
   type SettingsSchema,
 } from '../schemas/settings.ts';
 import { BACKEND_NAMES, createBackend, type BackendName } from './backend.ts';
+import { explainMemory } from './backends/memory.ts';
 import { Diverged } from './divergence.ts';
 import { createCompute, defaultThreads, type Compute } from './pool/compute.ts';
 import { openRun, type RunFolder } from './run.ts';
@@ -132,7 +133,7 @@ async function inRun(
   } catch (error) {
     if (error instanceof Diverged) run.writeDivergence(error);
     noteEnd(store, run, context.signal.aborted ? 'interrupted' : 'failed', error);
-    throw withAdvice(error);
+    throw withAdvice(explainMemory(error));
   }
 }
 

@@ -46,8 +46,8 @@ export function findPackages(name: NativeName): NodeJS.Require | undefined {
 }
 
 /** @throws BackendUnavailable saying how to install it */
-export function requirePackages(name: NativeName): NodeJS.Require {
-  const finder = findPackages(name);
+export function requirePackages(name: NativeName, find = findPackages): NodeJS.Require {
+  const finder = find(name);
   if (finder) return finder;
   throw new BackendUnavailable(`the backend ${name} is not installed. To install it: ${howToInstall(name)}`);
 }
