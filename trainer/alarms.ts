@@ -7,10 +7,11 @@
  *   tau   = mean sign of all later values less all earlier ones, in [-1, 1] (Mann 1945; Kendall's tau against time)
  *   slope = median of (x_j - x_i) / (t_j - t_i) over all pairs i < j       (Sen 1968), and change = slope * (t_n - t_1)
  *
- * agree: tau >= .6 and change >= .02 for a rise, tau <= -.6 and change <= -.03 for a fall. Two windows are looked at, the
- * last 5 validations, which see a late turn, and all of them, which see a slow one; at least 4 are needed. Ranks and a
- * median, so that no single lucky or unlucky validation makes an alarm. On series of pure noise (standard deviation .02)
- * fewer than one run in 100 has one (a test counts).
+ * agree: tau >= .6 and change >= .02 for a rise, tau <= -.8 and change <= -.05 for a fall, since a false alarm costs
+ * more trust than a late one. Two windows are looked at, the last 5 validations, which see a late turn, and all of them,
+ * which see a slow one; at least 4 are needed. Ranks and a median, so that no single validation makes an alarm. Over a
+ * whole run of 120 steps whose reward rises, a measure that is pure noise of standard deviation .02 raises one in fewer
+ * than 1 run of 12 (a test counts).
  *
  * An alarm is a reason to look at the drawings, not a proof: forgetting and overfitting look the same.
  */
@@ -44,9 +45,8 @@ export const WATCHED = [
 
 const FEWEST = 4;
 const WINDOW = 5;
-const LEAST_TAU = 0.6;
-const LEAST_RISE = 0.02;
-const LEAST_FALL = 0.03;
+const RISE = { tau: 0.6, change: 0.02 };
+const FALL = { tau: -0.8, change: -0.05 };
 
 /**
  * The alarms that hold at the end of the series, at most one a metric.
@@ -86,8 +86,8 @@ function alarmOf(metric: string, pairs: readonly Pair[]): Alarm | undefined {
   const steps = pairs.map(({ step }) => step);
   const [rewards, values] = [pairs.map(({ reward }) => reward), pairs.map(({ value }) => value)];
   const [rise, fall] = [trendOf(steps, rewards), trendOf(steps, values)];
-  const isRising = rise.tau >= LEAST_TAU && rise.change >= LEAST_RISE;
-  const isFalling = fall.tau <= -LEAST_TAU && fall.change <= -LEAST_FALL;
+  const isRising = rise.tau >= RISE.tau && rise.change >= RISE.change;
+  const isFalling = fall.tau <= FALL.tau && fall.change <= FALL.change;
   if (!isRising || !isFalling) return undefined;
   const [from_step, to_step] = [steps[0]!, steps.at(-1)!];
   return { metric, from_step, to_step, reward_change: rise.change, metric_change: fall.change };
