@@ -10,6 +10,7 @@
  * Without the setup this project's figures stand alone, and the table says so.
  */
 import { readCommand, runBenchmarks, type Benchmarks } from './command.ts';
+import { reinforceMemory } from './trainer/memory.ts';
 import { reinforceAgainstTrl } from './trainer/reinforce.ts';
 import { sample, trainTfjsNode, trainWasm } from './trainer/speed.ts';
 
@@ -18,6 +19,7 @@ const BENCHMARKS: Benchmarks = {
   train_tfjs_node: trainTfjsNode,
   sample,
   reinforce: reinforceAgainstTrl,
+  memory: reinforceMemory,
 };
 
 await runBenchmarks(BENCHMARKS, readCommand(BENCHMARKS, { rounds: 5, seconds: 4 }));
