@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
+import pandas as pd
 import pytest
 from datasets import Dataset, Features, Value, load_dataset
 from datasets import List as ListOf
@@ -53,6 +54,33 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     cli(folder, "teach", "--url", URL, "--tasks", str(TASKS), "--levels", "1,2")
     return folder
+
+
+SMALL = (
+    "--tasks 40 --max-tokens 6000 --validation 4 --steps 3 --tasks-per-step 2 --group-size 2 --max-new-tokens 24"
+    " --eval-tasks 4 --eval-max-new-tokens 24"
+)
+
+
+def test_pandas_reads_the_metrics_of_a_run_in_a_line(tmp_path: Path) -> None:
+    cli(tmp_path, "quickstart", *SMALL.split(), "--run-id", "small")
+    cli(tmp_path, "export", "small", "--dataset", "metrics_wide", "--format", "csv", "--out", "metrics.csv")
+    cli(tmp_path, "export", "small", "--dataset", "metrics_wide", "--out", "metrics.jsonl")
+    cli(tmp_path, "export", "small", "--dataset", "metrics_wide", "--format", "parquet", "--out", "metrics.parquet")
+    key = ["stage", "optimizer_step"]
+    table = pd.read_csv(tmp_path / "metrics.csv", index_col=key, float_precision="round_trip")
+    lines = pd.read_json(tmp_path / "metrics.jsonl", lines=True, precise_float=True).set_index(key)
+    parquet = pd.read_parquet(tmp_path / "metrics.parquet").set_index(key)
+    kind: Dict[str, Any] = {"check_dtype": False, "check_index_type": False, "check_exact": True}
+    pd.testing.assert_frame_equal(table, lines[table.columns], **kind)
+    pd.testing.assert_frame_equal(table, parquet[table.columns], **kind)
+    assert table.index.is_unique and list(table.loc["reinforce"].index) == [0, 1, 2, 3]
+    assert table.loc["reinforce"]["episode/return"].between(0, 1).sum() == 3
+    assert table.loc["sft"]["loss/sft"].dropna().iloc[0] > 1
+    rows_ = [json.loads(line) for line in cli(tmp_path, "export", "small", "--dataset", "metrics").splitlines()]
+    assert len(rows_) == int(table.notna().sum().sum())
+    for row in rows_:
+        assert table.loc[(row["stage"], row["optimizer_step"]), row["name"]] == row["value"]
 
 
 def load(path: Path, tmp_path: Path) -> Dataset:
