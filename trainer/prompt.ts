@@ -1,6 +1,7 @@
 /**
  * What the policy reads: an observation as text. First turn: the user's request and a line break. Later turns also see
- * the canvas (as the actions that would draw it, so that every word keeps its tokens) and the validator's output.
+ * the canvas (as the actions that would draw it, so that every word keeps its tokens) and the validator's output: faults
+ * of the last actions, and remarks on the drawing.
  */
 import type { Canvas, CanvasSize } from '../schemas/canvas.ts';
 import type { Observation } from '../schemas/episode.ts';
@@ -10,9 +11,18 @@ export function toPolicyPrompt(observation: Observation): string {
   const lines = firstLines(observation.prompt, observation.canvas_size);
   if (observation.turn > 0) {
     lines.push(`Drawn: ${JSON.stringify({ actions: toActions(observation.canvas) })}`);
-    lines.push(`Errors: ${observation.errors.map((error) => error.message).join('; ') || 'none'}.`);
+    lines.push(`Errors: ${listed(observation.errors)}.`);
+    lines.push(`Remarks: ${listed(observation.lints)}.`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Most messages of a kind; more would push the canvas out of a small model's sight. */
+const MAX_MESSAGES = 4;
+
+function listed(messages: readonly { message: string }[]): string {
+  const shown = messages.slice(0, MAX_MESSAGES).map(({ message }) => message);
+  return shown.join('; ') || 'none';
 }
 
 /** What the policy reads of a task before anything is drawn. */

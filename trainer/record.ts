@@ -11,14 +11,15 @@ export interface RecordContext {
 }
 
 export function toEpisodeRecord(trajectory: Trajectory, context: RecordContext): EpisodeRecord {
-  const { task_id, group_id, member, turns, terminated, truncated, stop_reason, episode_return } = trajectory;
+  const { task_id, group_id, member, opening, turns, terminated, truncated, stop_reason, episode_return } = trajectory;
+  const played = opening ? [opening, ...turns] : turns;
   return {
     ...{ task_id, group_id, member, terminated, truncated, stop_reason, episode_return },
-    prompt: turns[0]?.observation.prompt ?? '',
+    prompt: played[0]?.observation.prompt ?? '',
     policy_version: context.policy_version,
     optimizer_step: context.optimizer_step,
     reward_preset: context.reward,
     reward_preset_version: PRESET_VERSIONS[context.reward],
-    steps: turns.map(toStepRecord),
+    steps: played.map(toStepRecord),
   };
 }

@@ -44,16 +44,23 @@ export interface PolicyTurn extends Turn {
   reward: number;
 }
 
+/** What a script does in the first turn of an episode, before the policy is asked: the text of its completion. */
+export type Opening = (observation: Observation) => string;
+
 export interface Trajectory {
   task_id: string;
   /** Names the group within its rollout. */
   group_id: string;
   /** Place within the group, from 0. */
   member: number;
+  /** The turn that a script played before the policy's; nothing of it is trained on. */
+  opening?: Turn;
+  /** The policy's turns. */
   turns: PolicyTurn[];
   terminated: boolean;
   truncated: boolean;
   stop_reason: StopReason;
+  /** Sum of the rewards of all turns. */
   episode_return: number;
 }
 
@@ -63,6 +70,8 @@ export interface RolloutOptions {
   max_turns: number;
   /** Episodes of each task. */
   group_size: number;
+  /** Plays the first turn of every episode; a group shares it, so its members meet the same canvas. */
+  opening?: Opening | undefined;
 }
 
 /** Requests in flight at a time. */
@@ -104,9 +113,11 @@ async function startGroup(
   client: Client,
   taskId: string,
   index: number,
-  { reward, action_set, max_turns, group_size }: RolloutOptions,
+  { reward, action_set, max_turns, group_size, opening }: RolloutOptions,
 ): Promise<Episode[]> {
-  const { observation, state } = await client.reset({ task_id: taskId, reward, action_set, max_turns });
+  const start = await client.reset({ task_id: taskId, reward, action_set, max_turns });
+  const opened = opening && (await playOpening(client, start, opening));
+  const { observation, state } = opened ?? start;
   return Array.from({ length: group_size }, (_, member) => ({
     observation,
     state,
@@ -114,13 +125,24 @@ async function startGroup(
       task_id: taskId,
       group_id: `${index}:${taskId}`,
       member,
+      ...(opened && { opening: opened.turn }),
       turns: [],
       terminated: false,
       truncated: false,
       stop_reason: null,
-      episode_return: 0,
+      episode_return: opened?.turn.reward ?? 0,
     },
   }));
+}
+
+/** @throws Error where the episode ends with the opening: it leaves the policy nothing to do */
+async function playOpening(client: Client, start: { observation: Observation; state: State }, opening: Opening) {
+  const text = opening(start.observation);
+  const answer = await client.step({ state: start.state, action: text });
+  if (answer.terminated || answer.truncated) throw new Error('the episode ended with its opening: give it more turns');
+  const { observation, state, reward, info } = answer;
+  const turn = { observation: start.observation, completion: { text }, reward, next_observation: observation, info };
+  return { observation, state, turn };
 }
 
 async function stepEpisode(client: Client, episode: Episode, completion: Completion): Promise<void> {
