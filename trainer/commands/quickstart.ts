@@ -55,9 +55,9 @@ export const command = defineCommand({
         { name: `rl-${settings.steps}`, plays: { checkpoint: rl } },
       ];
       const splits = await evaluateStage(ws, compute, contenders, { ...settings, eval_levels: settings.levels });
-      const report = ws.run.file('report.html');
-      await writeReport(ws.store, ws.client, ws.run.run_id, report, settings);
       const evaluation = summarise(splits, settings.pass_at_reward);
+      const report = ws.run.file('report.html');
+      await writeReport(ws.store, ws.client, ws.run.run_id, report, settings, evaluation);
       const names = contenders.map(({ name }) => name);
       const evaluations = splits[0]!.policies.filter(({ policy }) => names.includes(policy));
       conclude(ws, settings, { evaluations, evaluation, report });
