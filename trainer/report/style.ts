@@ -112,6 +112,8 @@ img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-do
   figure, article, tr, .tiles, .verdict { break-inside: avoid; }
   .verdict { border: 1px solid currentColor; }
   th, td { padding: 5px 6px; }
+  .scroll { overflow: visible; } .rewards { font-size: 7pt; } .rewards th, .rewards td { padding: 4px 3px; } .rewards thead th, .rewards td.graded b { font-size: 7pt; }
+  .rewards small { font-size: 6pt; } .rewards .graded { min-width: 0; } .rewards { break-inside: avoid; } h3 { break-after: avoid; }
   .charts { grid-template-columns: 1fr 1fr; gap: 12px 20px; } .wide > svg { min-width: 0; }
   .strip { grid-template-columns: repeat(auto-fit, minmax(30%, 1fr)); gap: 10px; }
   .components { columns: 2; column-gap: 24px; }
@@ -119,7 +121,7 @@ img, .nothing { display: block; width: 100%; height: 230px; object-fit: scale-do
   img, .nothing { height: 140px; }
   .film { grid-auto-columns: minmax(0, 1fr); overflow: visible; } .film img, .film .nothing { height: 90px; } .film span { font-size: 8pt; }
   .area, .band, .bar { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-  .task { padding: 10px; break-inside: auto; }
+  .task { padding: 10px; break-inside: avoid; } .lead { break-inside: avoid; }
   .prompt, .drawing ul { font-size: 8.5pt; }
 }
 `;
