@@ -108,9 +108,14 @@ function attendLists(
       const byHead = tf.transpose(tf.reshape(dy, [C * T, heads, d]), [1, 0, 2]);
       const dOutputs = tf.reshape(byHead, [heads, C, T, d]);
       const dValues = sumHeads(tf.matMul(weights!, dOutputs, true, false), geometry); // [G, C, T, d]
-      const dWeights = tf.matMul(dOutputs, repeatHeads(values!, geometry), false, true); // [H, C, T, T]
-      const row = tf.sum(tf.mul(dOutputs, outputs!), -1, true); // equals sum(dWeights weights) over a row
-      const dScores = tf.mul(weights!, tf.sub(dWeights, row));
+      const mean = tf.sum(tf.mul(dOutputs, outputs!), -1, true); // [H, C, T, 1], equals sum(dWeights weights) over a row
+      // The product takes the mean off as it goes, by one more column: a pass over [T, T] less.
+      const minusOne = tf.fill([heads, C, T, 1], -1);
+      const [left, right] = [
+        [dOutputs, mean],
+        [repeatHeads(values!, geometry), minusOne],
+      ].map((x) => tf.concat(x, 3));
+      const dScores = tf.mul(weights!, tf.matMul(left!, right!, false, true)); // [H, C, T, T]
       const dQueries = tf.matMul(dScores, repeatHeads(keys!, geometry)); // [H, C, T, d]
       const dKeys = sumHeads(tf.matMul(dScores, queries!, true, false), geometry);
       const fromTurned = (dx: tf.Tensor, unit: tf.Tensor, inverse: tf.Tensor, gain: tf.Tensor, factor: number) => {
