@@ -5,15 +5,14 @@ import { createRng, hash64 } from '../../schemas/seed.ts';
 import { createBackend } from '../../trainer/backend.ts';
 import type { Backend } from '../../trainer/backend.ts';
 import { createLayout } from '../../trainer/model/layout.ts';
+import type { Layout } from '../../trainer/model/layout.ts';
 import type { Ops } from '../../trainer/model/ops.ts';
 import { SMALL_CONFIG, createLossBatch, largestDifference } from './model-fixture.ts';
 
 const layout = createLayout(createLossBatch(), SMALL_CONFIG);
-const ROWS = layout.ids.length;
-const GEOMETRY = { headDim: 8, ropeTheta: 10_000, normEpsilon: 1e-5 };
+const GEOMETRY = { ropeTheta: 10_000, normEpsilon: 1e-5 };
 const rowsWithRepeats = Int32Array.from([4, 0, 4, 2, 4]);
 const targets = Int32Array.from([3, 0, 12, 12]);
-const queryWidth = (heads: number, kvHeads: number): number => (heads + 2 * kvHeads) * GEOMETRY.headDim;
 
 interface Case {
   name: string;
@@ -23,14 +22,21 @@ interface Case {
 
 const matrix = (tensor: tf.Tensor | undefined): tf.Tensor2D => tensor as tf.Tensor2D;
 const vector = (tensor: tf.Tensor | undefined): tf.Tensor1D => tensor as tf.Tensor1D;
-const attention = (name: string, heads: number, kvHeads: number): Case => ({
+const attention = (name: string, heads: number, kvHeads: number, headDim = 8, where = layout): Case => ({
   name,
-  shapes: [[ROWS, queryWidth(heads, kvHeads)], [8], [8]],
-  run: (ops, [qkv, q, k]) => ops.attention(matrix(qkv), vector(q), vector(k), layout, { ...GEOMETRY, heads, kvHeads }),
+  shapes: [[where.ids.length, (heads + 2 * kvHeads) * headDim], [headDim], [headDim]],
+  run: (ops, [qkv, q, k]) =>
+    ops.attention(matrix(qkv), vector(q), vector(k), where, { ...GEOMETRY, heads, kvHeads, headDim }),
 });
-const statistics = (temperature: number): Case => ({
-  name: `tokenStatistics at temperature ${temperature}`,
-  shapes: [[4, 13]],
+/** A layout of a group: a prompt of `prompt` tokens, shared by completions of the lengths given. */
+const groupOf = (prompt: number, ...completions: number[]): Layout => {
+  const ids = (length: number): number[] => Array.from({ length }, (_, i) => i % SMALL_CONFIG.vocab_size);
+  const batch = { prompt_ids: completions.map(() => ids(prompt)), completion_ids: completions.map(ids) };
+  return createLayout(batch, { ...SMALL_CONFIG, max_position_embeddings: 256 });
+};
+const statistics = (temperature: number, vocab = 13): Case => ({
+  name: `tokenStatistics at temperature ${temperature}, ${vocab} tokens`,
+  shapes: [[4, vocab]],
   run: (ops, [logits]) => ops.tokenStatistics(matrix(logits), targets, temperature),
 });
 const CASES: Case[] = [
@@ -59,12 +65,30 @@ const CASES: Case[] = [
     ],
     run: (ops, [x, w]) => ops.linearTransposed(matrix(x), matrix(w)),
   },
+  {
+    name: 'linear, one row',
+    shapes: [
+      [1, 5],
+      [5, 33],
+    ],
+    run: (ops, [x, w]) => ops.linear(matrix(x), matrix(w)),
+  },
+  {
+    name: 'rmsNorm, one row of 5',
+    shapes: [[1, 5], [5]],
+    run: (ops, [x, g]) => ops.rmsNorm(matrix(x), vector(g), 1e-5),
+  },
   { name: 'rmsNorm', shapes: [[9, 6], [6]], run: (ops, [x, gain]) => ops.rmsNorm(matrix(x), vector(gain), 1e-5) },
   { name: 'swiglu', shapes: [[5, 14]], run: (ops, [x]) => ops.swiglu(matrix(x)) },
   attention('attention, a key head each', 2, 2),
   attention('attention, grouped queries', 4, 2),
+  attention('attention, heads of 6', 2, 1, 6),
+  attention('attention, heads of 32, more than one block of rows', 2, 1, 32, groupOf(13, 30, 23)),
+  attention('attention, heads of 20', 3, 3, 20, groupOf(9, 2, 10)),
+  attention('attention, one row', 2, 1, 8, groupOf(1, 1)),
   statistics(1),
   statistics(0.7),
+  statistics(1, 16),
 ];
 
 /** Seeded inputs, and weights that make a scalar of the output: sum(weights * output). */
@@ -162,3 +186,47 @@ test.each([
 function turned(x: Float32Array, rows: number, columns: number): Float32Array {
   return x.map((_, at) => x[(at % rows) * columns + Math.floor(at / rows)]!);
 }
+
+test('softmax is right to 1e-6 of each probability, sums to 1, and is 0 far below the largest', async () => {
+  await tf.setBackend('wasm');
+  const { heap } = wasm;
+  const columns = 403;
+  const rng = createRng(5n);
+  const logits = Float32Array.from({ length: columns }, (_, i) =>
+    i === 7 ? -1e9 : Math.round(rng.normal() * 160) / 8,
+  );
+  const place = heap.scratch('test.softmax', columns);
+  heap.floats.set(logits, place);
+  heap.softmax(place, place, 1, columns);
+  const p = heap.floats.slice(place, place + columns);
+  const most = Math.max(...logits);
+  const sum = logits.reduce((total, z) => total + Math.exp(z - most), 0);
+  p.forEach((value, i) => {
+    const exact = Math.exp(logits[i]! - most) / sum;
+    if (exact > 1e-35) expect(Math.abs(value / exact - 1)).toBeLessThan(1e-6);
+  });
+  expect(p[7]).toBe(0);
+  expect(p.reduce((total, value) => total + value, 0)).toBeCloseTo(1, 6);
+});
+
+test.each([1, 6, 37])('adamw of %d weights is on wasm what plain ops give on cpu', async (length) => {
+  const [w, g, m] = inputsOf(`adamw ${length}`, [[length], [length], [length]]) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ];
+  const v = m.map((x) => x * x + 0.1);
+  const rates = { scale: 0.7, beta1: 0.9, beta2: 0.999, rate: 0.02, correction: 50, epsilon: 1e-8 };
+  const results: Float32Array[][] = [];
+  for (const { name, ops } of [cpu, wasm]) {
+    await tf.setBackend(name);
+    const state = { mean: tf.variable(tf.tensor1d(m)), square: tf.variable(tf.tensor1d(v)) };
+    const weight = tf.tensor1d(w);
+    const next = ops.adamw(weight, tf.tensor1d(g), state, rates);
+    results.push([next, state.mean, state.square].map((tensor) => tensor.dataSync<'float32'>().slice()));
+    expect([...weight.dataSync()]).toEqual([...w]); // clones of a weight share its data
+  }
+  results[0]!.forEach((expected, i) => {
+    expect(largestDifference(results[1]![i]!, expected)).toBeLessThan(1e-6);
+  });
+});

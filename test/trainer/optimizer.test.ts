@@ -101,6 +101,23 @@ test('a step changes gains by AdamW and matrices by Muon, part by part', async (
   expect(largestDifference(half(after['layers.0.gate_up']!), gate)).toBeLessThan(1e-5);
 });
 
+test('with AdamW for matrices every weight takes the same kind of step', async () => {
+  const model = await createSmallModel(wasm);
+  const before = await readAll(model);
+  const gradients = createGradients(model, 3, 1e-4); // small: no clipping
+  const values = new Map([...gradients].map(([name, g]) => [name, g.dataSync<'float32'>().slice()]));
+  const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, matrices: 'adamw', adamw_lr: 0.01 });
+  await optimizer.apply(gradients, 1);
+  const after = await readAll(model);
+  for (const [name, value] of values) {
+    const step = value.map((g) => (0.01 * g) / (Math.abs(g) + 1e-8)); // the first one's moments are the gradient itself
+    const expected = before[name]!.map((weight, i) => weight - step[i]!);
+    expect(largestDifference(after[name]!, expected), name).toBeLessThan(1e-6);
+  }
+  const { moments } = await optimizer.save();
+  expect([...moments.keys()].filter((name) => name.startsWith('momentum/'))).toEqual([]);
+});
+
 test('the gradient is clipped to the norm, which is reported as it was', async () => {
   const settings = { ...DEFAULT_OPTIMIZER_SETTINGS, clip_norm: 0.5 };
   const model = await createSmallModel(wasm);

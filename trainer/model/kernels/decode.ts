@@ -3,27 +3,38 @@
  * prompt read the same cache of it. Caches are [slots, KV, capacity, d].
  */
 import { rotateHead } from './rotate';
-import { dot, fma, sum4, take } from './simd';
+import { dot, fma, loadPart, sum4 } from './simd';
 import { softmaxRow } from './softmax';
 import { tileRow, tileRow32 } from './tile';
 
 /** scores [count] = keys [count, d] times the query; four keys at a time. */
 function scoreKeys(query: usize, keys: usize, count: i32, headDim: i32, scores: usize): void {
   const line = (<usize>headDim) << 2;
+  const line2 = line << 1;
+  const line3 = line2 + line;
+  const vectors = headDim & ~3;
   const whole = count & ~3;
   for (let j = 0; j < whole; j += 4) {
     let s0 = f32x4.splat(0);
     let s1 = f32x4.splat(0);
     let s2 = f32x4.splat(0);
     let s3 = f32x4.splat(0);
-    for (let i = 0; i < headDim; i += 4) {
-      const key = keys + ((<usize>i) << 2);
-      const left = headDim - i;
-      const x = take(query + ((<usize>i) << 2), left);
-      s0 = fma(x, take(key, left), s0);
-      s1 = fma(x, take(key + line, left), s1);
-      s2 = fma(x, take(key + 2 * line, left), s2);
-      s3 = fma(x, take(key + 3 * line, left), s3);
+    let key = keys;
+    let i = 0;
+    for (; i < vectors; i += 4) {
+      const x = v128.load(query + ((<usize>i) << 2));
+      s0 = fma(x, v128.load(key), s0);
+      s1 = fma(x, v128.load(key + line), s1);
+      s2 = fma(x, v128.load(key + line2), s2);
+      s3 = fma(x, v128.load(key + line3), s3);
+      key += 16;
+    }
+    if (i < headDim) {
+      const x = loadPart(query + ((<usize>i) << 2), headDim - i);
+      s0 = fma(x, loadPart(key, headDim - i), s0);
+      s1 = fma(x, loadPart(key + line, headDim - i), s1);
+      s2 = fma(x, loadPart(key + line2, headDim - i), s2);
+      s3 = fma(x, loadPart(key + line3, headDim - i), s3);
     }
     store<f32>(scores, sum4(s0));
     store<f32>(scores, sum4(s1), 4);

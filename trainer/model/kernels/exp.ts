@@ -4,10 +4,10 @@ import { fma } from './simd';
 /**
  * exp of four lanes, relative error about 1e-7: exp(x) = 2^n exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2, where a
  * polynomial of degree 6 is enough (the coefficients are those of the Cephes library's expf, Moshier 1992). ln 2 is taken in two parts
- * so that n ln 2 is exact. Arguments are cut to [-87, 88]: no infinity, and 1.6e-38 for anything smaller.
+ * so that n ln 2 is exact. Arguments are cut to [-88, 88]: no infinity, and 0 for anything under -87.7.
  */
 export function exp4(x: v128): v128 {
-  x = f32x4.max(f32x4.min(x, f32x4.splat(88)), f32x4.splat(-87));
+  x = f32x4.max(f32x4.min(x, f32x4.splat(88)), f32x4.splat(-88));
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
   let r = fma(n, f32x4.splat(-0.693359375), x);
   r = fma(n, f32x4.splat(2.1219444e-4), r);

@@ -45,12 +45,10 @@ export function give(to: usize, x: v128, left: i32): void {
 
 /** Sum of x y over `length` elements. */
 export function dot(x: usize, y: usize, length: i32): f32 {
+  const whole = (<usize>(length & ~3)) << 2;
   let sum = f32x4.splat(0);
-  for (let left = length; left > 0; left -= 4) {
-    sum = fma(take(x, left), take(y, left), sum);
-    x += 16;
-    y += 16;
-  }
+  for (let at: usize = 0; at < whole; at += 16) sum = fma(v128.load(x + at), v128.load(y + at), sum);
+  if ((length & 3) > 0) sum = fma(loadPart(x + whole, length & 3), loadPart(y + whole, length & 3), sum);
   return sum4(sum);
 }
 

@@ -1,6 +1,6 @@
 /** Softmax of rows. */
 import { exp4 } from './exp';
-import { give, max4, sum4, take } from './simd';
+import { loadPart, max4, storePart, sum4 } from './simd';
 
 /** The largest of `length` (at least 1) elements. */
 export function largest(x: usize, length: i32): f32 {
@@ -26,19 +26,22 @@ export function keepLanes(x: v128, left: i32): v128 {
 /** Softmax of one row; x and y may be the same place. */
 export function softmaxRow(x: usize, y: usize, length: i32): void {
   const most = f32x4.splat(largest(x, length));
+  const whole = (<usize>(length & ~3)) << 2;
+  const left = length & 3;
   let sum = f32x4.splat(0);
-  for (let i = 0; i < length; i += 4) {
-    const at = (<usize>i) << 2;
-    const left = length - i;
-    const e = exp4(f32x4.sub(take(x + at, left), most));
+  for (let at: usize = 0; at < whole; at += 16) {
+    const e = exp4(f32x4.sub(v128.load(x + at), most));
+    sum = f32x4.add(sum, e);
+    v128.store(y + at, e);
+  }
+  if (left > 0) {
+    const e = exp4(f32x4.sub(loadPart(x + whole, left), most));
     sum = f32x4.add(sum, keepLanes(e, left));
-    give(y + at, e, left);
+    storePart(y + whole, e, left);
   }
   const inverse = f32x4.splat(1 / sum4(sum));
-  for (let i = 0; i < length; i += 4) {
-    const at = (<usize>i) << 2;
-    give(y + at, f32x4.mul(take(y + at, length - i), inverse), length - i);
-  }
+  for (let at: usize = 0; at < whole; at += 16) v128.store(y + at, f32x4.mul(v128.load(y + at), inverse));
+  if (left > 0) storePart(y + whole, f32x4.mul(loadPart(y + whole, left), inverse), left);
 }
 
 export function softmax(x: usize, y: usize, rows: i32, columns: i32): void {

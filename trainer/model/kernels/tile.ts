@@ -215,6 +215,16 @@ export function tileRow32(
   let b1 = b + group;
   let b2 = b1 + group;
   let b3 = b2 + group;
+  if (accumulate) {
+    c0 = v128.load(c);
+    c1 = v128.load(c, 16);
+    c2 = v128.load(c, 32);
+    c3 = v128.load(c, 48);
+    c4 = v128.load(c, 64);
+    c5 = v128.load(c, 80);
+    c6 = v128.load(c, 96);
+    c7 = v128.load(c, 112);
+  }
   for (const end = a + ((<usize>depth) << 2); a < end; a += 4) {
     const x = v128.load_splat<f32>(a);
     c0 = fma(x, v128.load(b), c0);
@@ -230,8 +240,12 @@ export function tileRow32(
     b2 += strideB;
     b3 += strideB;
   }
-  put(c, c0, c1, 8, accumulate);
-  put(c + 32, c2, c3, 8, accumulate);
-  put(c + 64, c4, c5, 8, accumulate);
-  put(c + 96, c6, c7, 8, accumulate);
+  v128.store(c, c0);
+  v128.store(c, c1, 16);
+  v128.store(c, c2, 32);
+  v128.store(c, c3, 48);
+  v128.store(c, c4, 64);
+  v128.store(c, c5, 80);
+  v128.store(c, c6, 96);
+  v128.store(c, c7, 112);
 }
