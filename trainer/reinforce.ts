@@ -98,7 +98,9 @@ export async function reinforce(
     // act
     const taskIds = drawTasks(step, options, options.curriculum ? (state.cell_means ?? {}) : undefined);
     const policy = await parts.createPolicy(step);
-    const trajectories = await rollout(client, policy.act, taskIds, options).finally(policy.dispose);
+    const sampling = { ms: performance.now() - startedMs };
+    const act = timedPolicy(policy.act, sampling);
+    const trajectories = await rollout(client, act, taskIds, options).finally(policy.dispose);
     const actedMs = performance.now();
 
     // learn
@@ -122,6 +124,8 @@ export async function reinforce(
       ...update.metrics,
       'optim/skipped_steps': optimizer.skipped_steps,
       'time/rollout_s': (actedMs - startedMs) / 1000,
+      'time/sample_s': sampling.ms / 1000,
+      'perf/sampled_tokens_per_s': (1000 * countTokens(trajectories)) / sampling.ms,
       'time/train_s': (learnedMs - actedMs) / 1000,
     };
     const context = { policy_version: `rl-${step}`, optimizer_step: step + 1, reward: options.reward };
@@ -191,6 +195,22 @@ export function learningRateFactor(
   const warmup = warmup_steps === 0 ? 1 : Math.min(1, (step + 1) / warmup_steps);
   const decay = decay_share === 0 ? 1 : Math.min(1, (steps - step) / (decay_share * steps));
   return warmup * decay;
+}
+
+/** The policy, with the time it takes added to `sampling`. */
+function timedPolicy(act: Policy, sampling: { ms: number }): Policy {
+  return async (observations) => {
+    const startedMs = performance.now();
+    const completions = await act(observations);
+    sampling.ms += performance.now() - startedMs;
+    return completions;
+  };
+}
+
+/** Tokens that were sampled. */
+function countTokens(trajectories: readonly Trajectory[]): number {
+  const turns = trajectories.flatMap((trajectory) => trajectory.turns);
+  return turns.reduce((sum, { completion }) => sum + completion.completion_ids.length, 0);
 }
 
 /** Metrics of what was played; see trainer/report for what each one means. */

@@ -118,6 +118,20 @@ const PLANS: readonly Plan[] = [
     lines: [['policy/logprob_difference', 'difference']],
     include: [0],
   },
+  {
+    stage: 'sft',
+    title: 'Tokens a second in SFT',
+    note: 'Tokens trained on, by the time of their steps.',
+    lines: [['perf/tokens_per_s', 'trained on']],
+    include: [0],
+  },
+  {
+    stage: 'reinforce',
+    title: 'Tokens a second in sampling',
+    note: 'Tokens sampled, by the time that sampling took; the environment does not count.',
+    lines: [['perf/sampled_tokens_per_s', 'sampled']],
+    include: [0],
+  },
 ];
 
 const STAGE_TITLES: Readonly<Record<string, string>> = { sft: 'SFT', reinforce: 'REINFORCE', teach: 'Teacher' };
