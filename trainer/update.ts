@@ -136,7 +136,7 @@ function updateMetrics(
     // How far the last update began from the policy that acted.
     ...(updates.length > 1 && {
       'policy/ratio': mean(logRatios(last.result, rows).map(Math.exp)),
-      'policy/clip_share': mean(clipped),
+      ...(options.policy_loss === 'ppo_clip' && { 'policy/clip_share': mean(clipped) }),
     }),
     'optim/grad_norm': first.step.grad_norm,
     'optim/lr_factor': rate,

@@ -86,6 +86,8 @@ describe('several updates a batch', () => {
     const clipped = await update({ policy_loss: 'ppo_clip', updates_per_batch: 4 });
     expect(once.metrics).not.toHaveProperty('policy/ratio');
     expect(clipped.metrics['policy/clip_share']).toBeGreaterThan(0);
+    expect(free.metrics).toHaveProperty('policy/ratio');
+    expect(free.metrics).not.toHaveProperty('policy/clip_share');
     expect(free.gains[1]).toBeLessThan(once.gains[1]!);
     expect(clipped.gains[1]).toBeGreaterThan(free.gains[1]!);
   });

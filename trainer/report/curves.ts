@@ -40,10 +40,13 @@ const PLANS: readonly Plan[] = [
   {
     stage: 'sft',
     title: 'SFT validation',
-    note: 'Examples never trained on: share of completions, and of their words, whose every token is the likeliest.',
+    note: `Examples never trained on: share of completions, and of their words, whose every token is the likeliest;
+      also with names and wordings that were made up, where training has them.`,
     lines: [
       ['validation/exact', 'completions'],
       ['validation/words', 'words'],
+      ['validation_rewritten/exact', 'completions, rewritten'],
+      ['validation_rewritten/words', 'words, rewritten'],
     ],
     include: [0, 1],
   },
