@@ -3,9 +3,9 @@
  * `reinforce` as its command runs it, log and checkpoints included, held before the first request of each step until the
  * next step is asked for.
  *
- *   tsx test/bench/trainer/ours-rl.ts CHECKPOINT '{"url": ..., settings of reinforce}'
+ *   tsx test/bench/trainer/ours-rl.ts CHECKPOINT TASKS.jsonl '{"url": ..., settings of reinforce}'
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,11 @@ import { peakMemory } from './side.ts';
 
 const Settings = ReinforceSettings.extend({ ...WORKSPACE_SETTINGS, ...BACKEND_SETTING });
 
-const [checkpoint, given] = process.argv.slice(2) as [string, string];
+const [checkpoint, file, given] = process.argv.slice(2) as [string, string, string];
+const taskIds = readFileSync(file, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => (JSON.parse(line) as { task_id: string }).task_id);
 const folder = mkdtempSync(join(tmpdir(), 'canvas-gym-bench-'));
 const requests = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
@@ -37,11 +41,15 @@ const answer = (value: object): void => {
   process.stdout.write(`${JSON.stringify({ ...value, ...peakMemory() })}\n`);
 };
 
-/** The workspace, but a step waits until it is asked for, and answers when the next one begins. */
-function stepByStep(ws: Workspace): Workspace {
+/**
+ * The workspace, but a step waits until it is asked for, and answers when the next one begins; and the tasks played are those
+ * of the file, in their order, again and again.
+ */
+function stepByStep(ws: Workspace): { workspace: Workspace; answerStep: () => void } {
   let metrics: Readonly<Record<string, number>> | undefined;
   let startMs = 0;
   let asked: Promise<void> | undefined;
+  let played = 0;
   const answerStep = (): void => {
     if (!metrics) return;
     const seconds = (performance.now() - startMs) / 1000;
@@ -53,13 +61,14 @@ function stepByStep(ws: Workspace): Workspace {
     await waitForRequest();
     startMs = performance.now();
   };
-  return {
+  const workspace: Workspace = {
     ...ws,
     client: {
       ...ws.client,
-      reset: async (...args) => {
+      reset: async (request, ...rest) => {
+        const task_id = taskIds[played++ % taskIds.length]!;
         await (asked ??= next()); // the first of a step waits, the others with it
-        return ws.client.reset(...args);
+        return ws.client.reset({ ...request, task_id }, ...rest);
       },
     },
     store: {
@@ -72,6 +81,7 @@ function stepByStep(ws: Workspace): Workspace {
       },
     },
   };
+  return { workspace, answerStep };
 }
 
 const silent = { plan: () => undefined, start: () => undefined, update: () => undefined, finish: () => undefined };
@@ -87,6 +97,9 @@ await withWorkspace({ name: 'reinforce', schema: z.strictObject(Settings.shape) 
   const compute = await openCompute(ws, settings);
   await waitForRequest();
   answer({ device: compute.backend.device });
-  await reinforceStage(stepByStep(ws), compute, checkpoint, settings);
+  const { workspace, answerStep } = stepByStep(ws);
+  await reinforceStage(workspace, compute, checkpoint, settings);
+  answerStep(); // the last one, which no other follows
   return {};
 });
+rmSync(folder, { recursive: true });

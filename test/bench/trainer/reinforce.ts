@@ -1,6 +1,6 @@
 /**
  * One whole step of reinforcement learning, `rl_step`, and the time from one SFT checkpoint to the same mean reward,
- * `rl_to_equal_reward`, against TRL's GRPOTrainer: same checkpoint, same tasks in the same order, same reward from one
+ * `rl_to_equal_reward`, against TRL's GRPOTrainer: same checkpoint, same 80 tasks in the same order, same reward from one
  * running server, 8 completions of each of 8 tasks. The two take their steps in turn until both are there.
  *
  * What differs is what a user of either gets: this trainer steps with Muon and AdamW, TRL with AdamW. The learning rate of
@@ -35,8 +35,11 @@ const WARMUP_STEPS = 5;
 const RATES = { rl_muon_lr: 0.003, rl_adamw_lr: 3e-4 };
 const TRL_RATE = 5e-4;
 /** Neither goes on for longer. */
-const MAX_STEPS = 60;
-/** Mean training reward of this many steps in a row ... */
+const MAX_STEPS = 80;
+/**
+ * Mean training reward of this many steps in a row ... They are one pass over the tasks, which are played again and again:
+ * with fresh ones the mean follows their difficulty (.03 up and down) more than the policy.
+ */
 export const WINDOW = 10;
 /** ... that is to be reached. */
 const TARGET = 0.6;
@@ -50,11 +53,11 @@ interface Step {
   peak_rss_mb: number;
 }
 
-/** The tasks of all steps in order, as the policy reads them. */
+/** The tasks of a pass in order, as the policy reads them. */
 async function readTasks(client: Client): Promise<{ task_id: string; prompt: string }[]> {
   const families = await trainingFamilies(client);
   const draw = { seed: SEED, families, levels: [1], tasks_per_step: TASKS_PER_STEP } as const;
-  const ids = Array.from({ length: MAX_STEPS }, (_, step) => drawTasks(step, draw)).flat();
+  const ids = Array.from({ length: WINDOW }, (_, step) => drawTasks(step, draw)).flat();
   return pMap(
     ids,
     async (task_id) => {
@@ -65,14 +68,14 @@ async function readTasks(client: Client): Promise<{ task_id: string; prompt: str
   );
 }
 
-function openOurs(url: string, checkpoint: string): Side {
+function openOurs(url: string, checkpoint: string, tasks: string): Side {
   const settings = {
     ...{ url, seed: SEED, backend: 'wasm', levels: [1], steps: MAX_STEPS, reward: REWARD, validate_every: 0 },
     ...{ tasks_per_step: TASKS_PER_STEP, group_size: GROUP_SIZE, max_new_tokens: MAX_NEW_TOKENS, kl_beta: 0 },
     ...{ rl_warmup_steps: WARMUP_STEPS, rl_decay_share: 0, ...RATES },
   };
   const script = join(import.meta.dirname, 'ours-rl.ts');
-  return openSide(process.execPath, ['--import', 'tsx', script, checkpoint, JSON.stringify(settings)]);
+  return openSide(process.execPath, ['--import', 'tsx', script, checkpoint, tasks, JSON.stringify(settings)]);
 }
 
 function openTrl(url: string, checkpoint: string, tasks: string): Side | undefined {
@@ -85,7 +88,7 @@ function openTrl(url: string, checkpoint: string, tasks: string): Side | undefin
   return openTorch('grpo.py', [checkpoint, tasks, '--url', url, '--reward', REWARD, ...flags]);
 }
 
-/** Waits until both have loaded; how TRL computes, in words. @throws Error where they would not read the same tokens */
+/** Waits until both have loaded; how TRL computes and the rates of both, in words. @throws Error where they would not read the same tokens */
 async function makeReady(
   ours: Side,
   trl: Side | undefined,
@@ -98,7 +101,8 @@ async function makeReady(
   const { tokenizer } = loadCheckpoint(checkpoint, await createBackend('wasm'));
   const wrong = answer.prompt_ids.findIndex((ids, i) => ids.join() !== encodePrompt(tokenizer, prompts[i]!).join());
   if (wrong !== -1) throw new Error(`TRL reads other tokens than the trainer of: ${prompts[wrong]}`);
-  return `TRL GRPOTrainer, ${answer.way}`;
+  const { rl_muon_lr, rl_adamw_lr } = RATES;
+  return `TRL GRPOTrainer, ${answer.way}; here Muon ${rl_muon_lr}, AdamW ${rl_adamw_lr}`;
 }
 
 /** Seconds until the mean reward of WINDOW steps in a row reached `target`; undefined while it has not. */
@@ -167,7 +171,7 @@ export async function reinforceAgainstTrl({ rounds }: BenchOptions): Promise<Row
     const file = join(ROOT, '.cache/bench/tasks.jsonl');
     mkdirSync(join(file, '..'), { recursive: true });
     writeFileSync(file, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''));
-    const [ours, trl] = [openOurs(url, checkpoint), openTrl(url, checkpoint, file)];
+    const [ours, trl] = [openOurs(url, checkpoint, file), openTrl(url, checkpoint, file)];
     sides.push(ours, ...(trl ? [trl] : []));
     const way = await makeReady(
       ours,
