@@ -98,7 +98,7 @@ export function toComparisonLine({ policy, above, rewards, held_out }: Compariso
 
 /** `+0.052 ±0.013 (4.0 standard errors: clear)`. */
 function toDifference({ mean, standard_error, z }: PairedDifference): string {
-  if (standard_error === 0) return `${signed(mean)} on every task`;
+  if (standard_error === 0) return mean === 0 ? 'the same on every task' : `${signed(mean)} on every task`;
   const verdict = z >= CLEAR ? 'clearly better' : z <= -CLEAR ? 'clearly worse' : 'not clear';
   return `${signed(mean)} ±${standard_error.toFixed(3)} (${z.toFixed(1)} standard errors: ${verdict})`;
 }
