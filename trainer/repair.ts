@@ -41,7 +41,10 @@ export function createDamagedOpening(seed: bigint): Opening {
 /** Least reward that a repair of the teacher must earn to be learned from: some faults hardly show. */
 const MIN_REWARD = 0.01;
 
-/** What the teacher does about the damage of each task, where it helps: the data set of a repair policy. */
+/**
+ * What the teacher does about the damage of each task, where it helps, and for each such task how it draws it from
+ * nothing: the data set of a repair policy. Drawings teach to copy names, of which repairs have few.
+ */
 export async function teachRepairs(
   client: Client,
   taskIds: readonly string[],
@@ -52,24 +55,29 @@ export async function teachRepairs(
   const examples = await pMap(
     taskIds,
     async (task_id) => {
-      const example = await teachRepair(client, task_id, seed);
+      const taught = await teachRepair(client, task_id, seed);
       onProgress(++done);
-      return example;
+      return taught;
     },
     { concurrency: CONCURRENCY },
   );
-  return examples.filter((example) => example !== undefined);
+  return examples.flat();
 }
 
-async function teachRepair(client: Client, task_id: string, seed: bigint): Promise<Example | undefined> {
+async function teachRepair(client: Client, task_id: string, seed: bigint): Promise<Example[]> {
   const { observation, state } = await client.reset({ task_id, ...REPAIR_EPISODE });
   const drawn = drawDamaged(observation, seed);
-  if (drawn === undefined) return undefined;
+  if (drawn === undefined) return [];
   const opened = await client.step({ state, action: JSON.stringify({ actions: drawn.damaged }) });
   const completion = JSON.stringify({ actions: toRepair(opened.observation.canvas, drawn.wanted) });
   const { reward } = await client.step({ state: opened.state, action: completion });
-  if (reward < MIN_REWARD) return undefined;
-  return { task_id, prompt: toPolicyPrompt(opened.observation), completion, reward };
+  if (reward < MIN_REWARD) return [];
+  const drawing = JSON.stringify({ actions: drawn.wanted });
+  const whole = await client.step({ state, action: drawing });
+  return [
+    { task_id, prompt: toPolicyPrompt(opened.observation), completion, reward },
+    { task_id, prompt: toPolicyPrompt(observation), completion: drawing, reward: whole.reward },
+  ];
 }
 
 /** What a policy made of damaged drawings. */

@@ -68,6 +68,12 @@ describe('episodes that begin with a damaged drawing', () => {
       opening: createDamagedOpening(SEED),
     });
 
+  /** The repairs alone. */
+  const teach = async () => {
+    const examples = await teachRepairs(client, TASKS, SEED, () => undefined);
+    return examples.filter(({ prompt }) => prompt.includes('Drawn: '));
+  };
+
   test('a group meets one canvas; turns hold the policy alone; the log holds both', async () => {
     const trajectories = await play(idle);
     const [first, second] = trajectories;
@@ -87,7 +93,7 @@ describe('episodes that begin with a damaged drawing', () => {
   });
 
   test('the policy sees the request, the drawing, faults and remarks', async () => {
-    const examples = await teachRepairs(client, TASKS, SEED, () => undefined);
+    const examples = await teach();
     expect(examples.length).toBeGreaterThan(TASKS.length / 2);
     for (const { prompt } of examples) {
       expect(prompt).toMatch(/\nDrawn: \{"actions":\[\{"type":"create_shape".*\]\}\nErrors: none\.\nRemarks: .+\.\n$/);
@@ -95,8 +101,15 @@ describe('episodes that begin with a damaged drawing', () => {
     expect(examples.some(({ prompt }) => prompt.includes('overlap; move them apart'))).toBe(true);
   });
 
-  test('what the teacher does earns its reward again, and is in the grammar of the action set', async () => {
+  test('for each repair the teacher also draws the diagram from nothing', async () => {
     const examples = await teachRepairs(client, TASKS, SEED, () => undefined);
+    const drawings = examples.filter(({ prompt }) => !prompt.includes('Drawn: '));
+    expect(drawings).toHaveLength((await teach()).length);
+    for (const { reward } of drawings) expect(reward).toBeGreaterThan(0.85);
+  });
+
+  test('what the teacher does earns its reward again, and is in the grammar of the action set', async () => {
+    const examples = await teach();
     const ids = examples.map(({ task_id }) => task_id);
     const answers = new Map(examples.map(({ task_id, completion }) => [task_id, completion]));
     const teacher: Policy = (observations) =>

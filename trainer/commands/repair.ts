@@ -79,7 +79,7 @@ async function teachStage(ws: Workspace, { repair_tasks, levels, seed }: Setting
       ws.progress.update(done);
     });
     writeDataset(file, examples);
-    ws.progress.finish(`${examples.length} repairs kept`);
+    ws.progress.finish(`${examples.length} repairs and drawings kept`);
     return examples;
   });
 }
