@@ -114,7 +114,7 @@ export function importCycle(sources: ReadonlyMap<string, string>): string[] | un
 /** Where running the package begins: its command, what it exports, what other processes are started with. */
 export const ENTRIES = [
   ...['clients/cli/main.ts', 'clients/ts/index.ts', 'clients/store/index.ts', 'server/app.ts', 'server/worker.ts'],
-  ...['server/score-thread.ts', 'trainer/pool/thread.ts'],
+  ...['server/score-thread.ts', 'trainer/pool/thread.ts', 'trainer/native/setup.ts'],
   // What the tests hold the task suite and the rewards against: a solver, and known bad outputs.
   ...['server/tasks/solver.ts', 'server/tasks/adversarial.ts'],
 ];
