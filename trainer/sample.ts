@@ -16,6 +16,7 @@ import { createStopCheck } from './decoding/stop.ts';
 import { assertContext, assertIds, createPromptLayout } from './model/layout.ts';
 import type { ModelConfig } from './model/config.ts';
 import { maskRow, type TokenMask } from './model/token-mask.ts';
+import { countParameters } from './model/parameters.ts';
 import { attendRows } from './model/wasm/decode-attention.ts';
 import type { Cache, DecodeRow } from './model/wasm/decode-attention.ts';
 import { HeapDecoder } from './model/wasm/decoder.ts';
@@ -64,8 +65,17 @@ export interface Sampler {
   dispose(): void;
 }
 
-/** Most rows decoded together; more gain nothing and take memory. */
-const MAX_ROWS = 128;
+/** Fewest and most rows decoded together. */
+const [MIN_ROWS, MAX_ROWS] = [8, 128];
+
+/**
+ * Rows to decode together: as many as have caches about as large as the weights. Each step reads all of both, the weights once
+ * for all rows, and what does not fit the processor's cache is read from memory (trainer/LOG.md).
+ */
+function countRows(config: ModelConfig, tokens: number): number {
+  const cached = 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * tokens;
+  return Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.ceil(countParameters(config) / cached)));
+}
 
 /**
  * Packs weights as they are now; later updates do not reach the sampler.
@@ -85,7 +95,8 @@ export function createSampler(
         assertPrompt(prompt, decoder);
       });
       const rules = createRules(settings, tokenizer);
-      const size = Math.ceil(prompts.length / Math.ceil(prompts.length / MAX_ROWS));
+      const most = countRows(config, longest(prompts) + settings.max_new_tokens);
+      const size = Math.ceil(prompts.length / Math.ceil(prompts.length / most));
       const out: SampledCompletion[] = [];
       while (out.length < prompts.length) {
         const part = prompts.slice(out.length, out.length + size);
