@@ -34,7 +34,8 @@ function prepareStatements(db: Database) {
   return {
     run: db.prepare<[Row]>(`INSERT INTO runs (run_id, command, status, seed, config, git_commit, started_at)
       VALUES (@run_id, @command, 'running', @seed, @config, @git_commit, @now)
-      ON CONFLICT (run_id) DO UPDATE SET status = 'running', config = excluded.config, finished_at = NULL`),
+      ON CONFLICT (run_id) DO UPDATE SET status = 'running', config = excluded.config, finished_at = NULL,
+        summary = NULL`),
     finish: db.prepare<[Row]>(
       'UPDATE runs SET status = @status, finished_at = @now, summary = @summary WHERE run_id = @run_id',
     ),

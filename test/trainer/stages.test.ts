@@ -12,6 +12,9 @@ import { createApp } from '../../server/app.ts';
 import { createBackend } from '../../trainer/backend.ts';
 import { loadCheckpoint, saveCheckpoint } from '../../trainer/checkpoint.ts';
 import { readDataset } from '../../trainer/dataset.ts';
+import { disposeModel } from '../../trainer/model/model.ts';
+import { parameterSpecs } from '../../trainer/model/parameters.ts';
+import { decodeSafetensors } from '../../trainer/model/safetensors.ts';
 import { createOptimizer } from '../../trainer/optimizer.ts';
 import { createCompute, type Compute } from '../../trainer/pool/compute.ts';
 import { openRun } from '../../trainer/run.ts';
@@ -30,7 +33,7 @@ const sftSettings = {
 const rlSettings = {
   ...ReinforceSettings.parse({
     ...{ steps: 4, tasks_per_step: 2, group_size: 3, max_new_tokens: 12, rl_checkpoint_every: 2, validation_tasks: 4 },
-    ...{ max_turns: 2, action_set: 'editor', reward: 'stronger' },
+    ...{ max_turns: 2, action_set: 'editor', reward: 'stronger', entropy_bonus: 0.01 }, // a gradient without a reward
   }),
   seed: SEED,
 };
@@ -131,6 +134,25 @@ describe('a run', () => {
     const state = { optimizer_step: rlSettings.steps, env_steps: 0, moving_means: [], skipped_in_a_row: 3 };
     await saveCheckpoint(ws.run.file('rl'), { model, tokenizer, optimizer: createOptimizer(model), state });
     await expect(reinforceStage(ws, compute, whole.run.file('sft'), rlSettings)).rejects.toThrow('not finite');
+  });
+
+  test('checkpoints hold all that a run goes on with: counters, position in the data, baseline, every moment', () => {
+    // Random streams are made from seed and step (schemas/seed.ts), so these counters are their position too.
+    const stateOf = (stage: string): unknown =>
+      (JSON.parse(read('whole', stage, 'trainer_state.json').toString()) as { state: unknown }).state;
+    const positive = expect.any(Number) as number;
+    expect(stateOf('sft')).toMatchObject({ optimizer_step: positive, tokens: positive, examples: positive });
+    expect(stateOf('rl')).toMatchObject({ optimizer_step: 4, env_steps: positive, moving_means: [positive, positive] });
+    const { model } = loadCheckpoint(whole.run.file('rl'), compute.backend);
+    for (const stage of ['sft', 'rl']) {
+      const moments = decodeSafetensors(read('whole', stage, 'optimizer.safetensors'));
+      const names = parameterSpecs(model.config).flatMap(({ kind, name }) =>
+        kind === 'matrix' ? [`momentum/${name}`] : [`mean/${name}`, `square/${name}`],
+      );
+      expect([...moments.keys()].sort()).toEqual(names.sort());
+      expect(moments.get('square/embedding')!.values.some((value) => value > 0)).toBe(true);
+    }
+    disposeModel(model);
   });
 
   test('a stage that is done is passed over', async () => {
