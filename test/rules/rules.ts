@@ -66,7 +66,7 @@ export function directionFaults(path: string, source: string): string[] {
 const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier);
 
 /** Packages that only the sources need, where a checkout has them, and who loads them. */
-const SOURCE_ONLY: Readonly<Record<string, readonly string[]>> = { 'server/loader.ts': ['tsx'] };
+const SOURCE_ONLY: Readonly<Record<string, readonly string[]>> = { 'schemas/loader.ts': ['tsx'] };
 
 /** Packages that `path` imports although package.json does not list them as dependencies, so that an installed copy lacks them. */
 export function packageFaults(path: string, source: string, dependencies: readonly string[]): string[] {
