@@ -2,12 +2,12 @@
  * REINFORCE through the real command line while the world around it fails: a full disk, a locked or foreign database, a
  * server that goes away, a place that cannot be written, training that goes astray. Each time a clear message and exit
  * code 1 or a run that goes on; nothing is corrupt, and the same command, once the world is well again, ends like a run that
- * nobody disturbed. A full disk is a small one of its own, which wants Linux with user namespaces.
+ * nobody disturbed. Full and read-only disks are real
+ * ones, small, in memory, which wants Linux with user namespaces.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../clients/store/index.ts';
 import { startCli } from '../cli/command-line.ts';
+import { freePort } from '../tools/processes.ts';
 import { temporaryFolder } from '../tools/temporary-folder.ts';
 import { listenTo, placeIn, resultOf, runFolders, SMALL, startRun, type Flags, type Place } from './small-run.ts';
 
@@ -78,11 +79,15 @@ const statusOf = ({ db }: Place): { status: string; summary: unknown } => {
   }
 };
 
-/** Runs reinforce with `runs` or `db` on a disk of `size` bytes, and leaves what is on it in `place` afterwards. */
-async function onSmallDisk(place: Place, size: number, part: 'runs' | 'db'): Promise<{ code: unknown; err: string }> {
+/** Runs reinforce with `runs` or `db` on a disk mounted with `options`, and leaves what is on it in `place` afterwards. */
+async function onDiskOfItsOwn(
+  place: Place,
+  options: string,
+  part: 'runs' | 'db',
+): Promise<{ code: unknown; err: string }> {
   const disk = temporaryFolder();
   const inner = { ...place, [part]: part === 'runs' ? join(disk, 'runs') : join(disk, 'log.db') };
-  const script = `mount -t tmpfs -o size=${size} none "$1" || exit 99
+  const script = `mount -t tmpfs -o ${options} none "$1" || exit 99
     "$2" --import "$3" "$4" reinforce $5; code=$?; cp -r "$1"/. "$6"; exit $code`;
   const words = Object.entries({ ...FLAGS, ...inner }).map(([flag, value]) => `--${flag}=${value}`);
   const [node, , tsx, main] = startCli(['help']).spawnargs as [string, string, string, string];
@@ -102,7 +107,7 @@ test('a disk that is full when a checkpoint is due: the one before stays', LONG,
   const place = placeIn(temporaryFolder());
   const whole = placeIn(join(base, 'whole'));
   const checkpoint = sizeOf(join(whole.runs, runFolders(whole)[0]!, 'rl'));
-  const { code, err } = await onSmallDisk(place, Math.round(1.5 * checkpoint), 'runs');
+  const { code, err } = await onDiskOfItsOwn(place, `size=${Math.round(1.5 * checkpoint)}`, 'runs');
   expect(err).toMatch(/the checkpoint .*rl could not be saved \(ENOSPC.*the same command goes on from there/);
   expect([code, stepOf(place), statusOf(place).status]).toEqual([1, 2, 'failed']);
   expect(readdirSync(join(place.runs, runFolders(place)[0]!)).filter((name) => name.startsWith('rl'))).toEqual(['rl']);
@@ -112,7 +117,7 @@ test('a disk that is full when a checkpoint is due: the one before stays', LONG,
 
 test('a disk that the log fills', LONG, async () => {
   const place = placeIn(temporaryFolder());
-  const { code, err } = await onSmallDisk(place, 400_000, 'db');
+  const { code, err } = await onDiskOfItsOwn(place, 'size=400000', 'db');
   expect(err).toMatch(/log\.db: .*(full|disk I\/O).*the same command goes on from the last checkpoint/);
   expect(code).toBe(1);
   await succeed('reinforce', place, FLAGS);
@@ -165,21 +170,13 @@ test.each([
   expect(readFileSync(place.db).equals(before)).toBe(true);
 });
 
-test('runs in a folder that cannot be written', LONG, async () => {
-  const place = { ...placeIn(temporaryFolder()), runs: '/proc/runs' };
-  const { ended, said } = startRun('reinforce', place, FLAGS);
-  expect(await ended).toBe(1);
-  expect(said.err).toMatch(/^canvas-gym reinforce: .*\/proc\/runs.*\n$/);
+test('runs in a place that cannot be written', LONG, async () => {
+  const place = placeIn(temporaryFolder());
+  const { code, err } = await onDiskOfItsOwn(place, 'ro', 'runs');
+  expect(code).toBe(1);
+  expect(err).toMatch(/^canvas-gym reinforce: EROFS: read-only file system, mkdir '.*runs'\n$/);
+  expect(existsSync(place.db)).toBe(false);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function serve(port: number): Promise<ChildProcess> {
   const child = startCli(['serve', '--host', '127.0.0.1', '--port', String(port)]);
