@@ -11,7 +11,7 @@ let heap: WasmHeap | undefined;
 export async function startWasm(): Promise<Started> {
   const ready = await loadHeap();
   await useBackend('wasm');
-  return { report: `own kernels (${ready.build}), 1 thread, at most 2 GiB`, ops: createWasmOps(ready) };
+  return { report: `own kernels (${ready.build}), 1 thread, at most 4 GiB`, ops: createWasmOps(ready) };
 }
 
 /** The memory of the wasm backend, which is loaded if it is not yet; tfjs's current backend stays what it was. */
