@@ -39,6 +39,11 @@ afterAll(() => {
 test('it holds compiled code with types and its licence, and no sources or tests', () => {
   expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/clients/cli/main.js']));
   expect(packed).toContain('dist/clients/ts/index.d.ts');
+  const kernels = packed.filter((path) => path.includes('/kernels'));
+  expect(kernels.filter((path) => !/\.(js|d\.ts|map)$/.test(path))).toEqual([
+    'dist/trainer/model/wasm/kernels-relaxed.wasm',
+    'dist/trainer/model/wasm/kernels.wasm',
+  ]);
   const sources = packed.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'));
   expect([...sources, ...packed.filter((path) => /(^|\/)(test|runs|\.ci)\//.test(path))]).toEqual([]);
 });
