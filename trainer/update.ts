@@ -56,7 +56,7 @@ export async function updatePolicy(
   const rows = toRows(trajectories, advantages_ET, reference_logprobs, options);
   if (rows.length === 0) return { skipped: false, metrics: {} }; // no group had a signal, no leash pulls
   const batch = toBatch(rows);
-  const loss: LossSpec = { name: 'policy', options };
+  const loss: LossSpec = { name: 'policy', options: toObjectiveOptions(options) };
   const updates: { result: LossResult; step: StepResult }[] = [];
   for (let i = 0; i < options.updates_per_batch; i++) {
     const result = await compute.lossAndGradients(model, batch, loss, { temperature: options.temperature });
@@ -67,6 +67,12 @@ export async function updatePolicy(
     skipped: updates[0]!.step.skipped,
     metrics: updateMetrics(updates, rows, options, rate),
   };
+}
+
+/** These alone: the other options of a run need not be data that can be sent to another thread. */
+function toObjectiveOptions(options: ObjectiveOptions): ObjectiveOptions {
+  const { policy_loss, clip_low, clip_high, kl_beta, kl_estimator, entropy_bonus } = options;
+  return { policy_loss, clip_low, clip_high, kl_beta, kl_estimator, entropy_bonus };
 }
 
 /**

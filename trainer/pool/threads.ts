@@ -67,7 +67,11 @@ async function start(backend: Backend['name']): Promise<Thread> {
   return {
     ask: <N extends JobName>(name: N, request: Request<N>) => {
       const answer = expect(++lastId);
-      worker.postMessage({ id: lastId, name, request });
+      try {
+        worker.postMessage({ id: lastId, name, request });
+      } catch (error) {
+        answered(lastId)?.reject(error); // the request holds what cannot be sent
+      }
       return answer as Promise<Answer<N>>;
     },
     close: async () => {

@@ -11,7 +11,7 @@ import { createObjective } from '../../../trainer/objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../../trainer/optimizer.ts';
 import { createCompute } from '../../../trainer/pool/compute.ts';
 import { createModelPolicy, type PolicyOptions } from '../../../trainer/policy.ts';
-import { rollout, type Completion, type Policy } from '../../../trainer/rollout.ts';
+import { rollout, type Completion, type Policy, type RolloutOptions } from '../../../trainer/rollout.ts';
 import { createSampler } from '../../../trainer/sample.ts';
 import { trainTokenizer } from '../../../trainer/tokenizer.ts';
 import { updatePolicy, type UpdateOptions } from '../../../trainer/update.ts';
@@ -114,17 +114,19 @@ test('threads write the same under a grammar, and recompute its log-probabilitie
 
 test('an update from cut and constrained samples begins at the policy that acted', async () => {
   const model = await createRandomModel('wasm');
-  const compute = await createCompute(model.backend, 1);
+  const compute = await createCompute(model.backend, 2);
   const policy = await createPolicy(model, { grammar: GRAMMAR, top_k: 20, max_new_tokens: 20 });
   const played = await rollout(client, policy, TASKS, { ...PLAY, group_size: 2 });
   const sampled = played.map(({ turns }) => turns.map(({ completion }) => completion.sampled_logprobs));
   const advantages = played.map((_, e) => [e % 2 ? -1 : 1]);
   const optimizer = createOptimizer(model, DEFAULT_OPTIMIZER_SETTINGS);
-  const options: UpdateOptions = {
+  const options: UpdateOptions & Pick<RolloutOptions, 'opening'> = {
+    opening: () => '', // what no thread could be sent
     ...{ policy_loss: 'ppo_clip', clip_low: 0.2, clip_high: 0.2, kl_beta: 0.1, kl_estimator: 'k3', entropy_bonus: 0 },
     ...{ temperature: 1, updates_per_batch: 2, length: 'fixed', length_divisor: 8, mask_truncated: false },
   };
   const { metrics } = await updatePolicy({ compute, model, optimizer }, played, advantages, sampled, options, 1);
+  await compute.close();
   optimizer.dispose();
   expect(metrics['policy/logprob_difference']).toBeLessThan(1e-4);
   expect(metrics['policy/kl_k3']).toBeLessThan(1e-6);
