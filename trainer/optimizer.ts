@@ -65,7 +65,15 @@ export interface Optimizer {
   dispose(): void;
 }
 
-export function createOptimizer(model: Model, settings: OptimizerSettings = DEFAULT_OPTIMIZER_SETTINGS): Optimizer {
+/** Directions of Muon, each orthogonalised as a matrix of its own, in their order. The caller disposes what it gave and got. */
+export type Orthogonalise = (directions: readonly tf.Tensor2D[], iterations: number) => Promise<tf.Tensor2D[]>;
+
+/** @param orthogonaliseAll Who does Muon's products; without it this thread. */
+export function createOptimizer(
+  model: Model,
+  settings: OptimizerSettings = DEFAULT_OPTIMIZER_SETTINGS,
+  orthogonaliseAll: Orthogonalise = orthogonaliseHere(model.backend.ops),
+): Optimizer {
   const specs = parameterSpecs(model.config);
   const moments = createMoments(specs, settings);
   let step = 0;
@@ -82,7 +90,8 @@ export function createOptimizer(model: Model, settings: OptimizerSettings = DEFA
       const isFinite = Number.isFinite(norm);
       if (isFinite) step++;
       else skipped++;
-      if (isFinite) updateAll({ model, settings, specs, moments, step, lrFactor }, gradients, norm);
+      const update = { model, settings, specs, moments, step, lrFactor, orthogonaliseAll };
+      if (isFinite) await updateAll(update, gradients, norm);
       tf.dispose([...gradients.values()]);
       return { grad_norm: norm, skipped: !isFinite };
     },
@@ -146,41 +155,66 @@ interface Update {
   readonly moments: Moments;
   readonly step: number;
   readonly lrFactor: number;
+  readonly orthogonaliseAll: Orthogonalise;
 }
 
-function updateAll(update: Update, gradients: ReadonlyMap<string, tf.Tensor>, norm: number): void {
-  const { model, settings, specs } = update;
+async function updateAll(update: Update, gradients: ReadonlyMap<string, tf.Tensor>, norm: number): Promise<void> {
+  const { settings, specs } = update;
   const scale = Math.min(1, settings.clip_norm / (norm + 1e-6));
-  for (const spec of specs) {
-    const variable = model.parameters.get(spec.name)!;
-    const step = isMuons(spec, settings) ? muon : adamw;
-    tf.tidy(() => {
-      variable.assign(step(update, spec, variable, gradients.get(spec.name)!, scale));
-    });
+  const muons = specs.filter((spec) => isMuons(spec, settings));
+  for (const spec of specs.filter((one) => !isMuons(one, settings))) {
+    assign(update, spec, (weight) => adamw(update, spec, weight, gradients.get(spec.name)!, scale));
   }
+  const directions = muons.map((spec) => tf.tidy(() => muonDirections(update, spec, gradients.get(spec.name)!, scale)));
+  const changes = await update.orthogonaliseAll(directions.flat(), settings.muon_iterations);
+  tf.dispose(directions);
+  let next = 0;
+  for (const spec of muons) {
+    const own = changes.slice(next, (next += spec.parts.length));
+    assign(update, spec, (weight) => muon(update, spec, weight, own));
+  }
+  tf.dispose(changes);
 }
 
-/**
- * M = mu M + G; W = W - lr sqrt(max(1, out/in)) orthogonalise(G + mu M), part by part, with G = scale * gradient.
- */
-function muon(update: Update, spec: ParameterSpec, weight: tf.Tensor, gradient: tf.Tensor, scale: number): tf.Tensor {
-  const { model, settings, moments, lrFactor } = update;
-  const { muon_momentum: mu, muon_lr: rate, muon_iterations: iterations } = settings;
+function assign({ model }: Update, spec: ParameterSpec, next: (weight: tf.Tensor) => tf.Tensor): void {
+  const variable = model.parameters.get(spec.name)!;
+  tf.tidy(() => {
+    variable.assign(next(variable));
+  });
+}
+
+/** M = mu M + G with G = scale * gradient; answers G + mu M (Nesterov), part by part. */
+function muonDirections(
+  { settings, moments }: Update,
+  spec: ParameterSpec,
+  gradient: tf.Tensor,
+  scale: number,
+): tf.Tensor2D[] {
+  const mu = settings.muon_momentum;
   const momentum = moments.get(`momentum/${spec.name}`)!;
   const scaled = tf.mul(gradient, scale);
   momentum.assign(tf.add(tf.mul(momentum, mu), scaled));
-  const direction = tf.add(scaled, tf.mul(momentum, mu)); // Nesterov
+  const widths = spec.parts.map((part) => part.columns);
+  return tf.split<tf.Tensor2D>(tf.add(scaled, tf.mul(momentum, mu)), widths, 1);
+}
+
+/** W - lr sqrt(max(1, out/in)) O for each part of the weight and its orthogonalised direction O. */
+function muon(
+  { settings, lrFactor }: Update,
+  spec: ParameterSpec,
+  weight: tf.Tensor,
+  orthogonal: readonly tf.Tensor2D[],
+): tf.Tensor {
   const rows = spec.shape[0]!;
-  const parts = tf.split<tf.Tensor2D>(
-    direction,
-    spec.parts.map((part) => part.columns),
-    1,
+  const changes = orthogonal.map((part) =>
+    tf.mul(part, settings.muon_lr * lrFactor * Math.sqrt(Math.max(1, part.shape[1] / rows))),
   );
-  const changes = parts.map((part) => {
-    const size = rate * lrFactor * Math.sqrt(Math.max(1, part.shape[1] / rows));
-    return tf.mul(orthogonalise(part, iterations, model.backend.ops), size);
-  });
   return tf.sub(weight, changes.length === 1 ? changes[0]! : tf.concat(changes, 1));
+}
+
+function orthogonaliseHere(ops: Ops): Orthogonalise {
+  return (directions, iterations) =>
+    Promise.resolve(directions.map((direction) => tf.tidy(() => orthogonalise(direction, iterations, ops))));
 }
 
 /** Coefficients of the quintic Newton-Schulz iteration, chosen by Jordan for speed near 0, not for convergence to 1. */

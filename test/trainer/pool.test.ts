@@ -2,9 +2,10 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRng } from '../../schemas/seed.ts';
-import type { LossSpec } from '../../trainer/losses.ts';
-import type { LossResult } from '../../trainer/model/loss.ts';
-import { createModel, disposeModel, type Model } from '../../trainer/model/model.ts';
+import { createLoss, type LossSpec } from '../../trainer/losses.ts';
+import { lossAndGradients, type LossResult } from '../../trainer/model/loss.ts';
+import { createModel, disposeModel, readParameters, type Model } from '../../trainer/model/model.ts';
+import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import { createCompute, type Compute } from '../../trainer/pool/compute.ts';
 import { cutBetweenRuns, shareOut } from '../../trainer/pool/partition.ts';
 import { createLossBatch, createSmallModel, largestDifference, randomIds, SMALL_CONFIG } from './model-fixture.ts';
@@ -94,6 +95,25 @@ test('a row is sampled from its own stream, whatever thread it is sampled on', a
   );
   expect(all[1]).toEqual(all[0]);
   expect(all[2]).toEqual(all[0]);
+});
+
+test("Muon's step ends in the same bytes on any number of threads, and leaves no tensor behind", async () => {
+  const weights: Map<string, Float32Array>[] = [];
+  for (const compute of computes) {
+    const own = await createSmallModel(model.backend);
+    const optimizer = createOptimizer(own, DEFAULT_OPTIMIZER_SETTINGS, compute.orthogonalise);
+    for (const seed of [1, 2]) {
+      const { gradients } = await lossAndGradients(own, createLossBatch(seed), createLoss(LOSSES[0]!));
+      const before = tf.memory().numTensors - gradients.size;
+      await optimizer.apply(gradients, 1);
+      expect(tf.memory().numTensors).toBe(before);
+    }
+    weights.push(await readParameters(own));
+    optimizer.dispose();
+    disposeModel(own);
+  }
+  expect(weights[1]).toEqual(weights[0]);
+  expect(weights[2]).toEqual(weights[0]);
 });
 
 test('what a thread throws is thrown here, and the thread goes on', async () => {

@@ -1,7 +1,7 @@
 /**
  * What computes: this thread, and others beside it that each take a part of a batch (data parallelism). Weights go out and
  * gradients come back through shared memory; their sum is the gradient of the whole batch, since a loss is a sum over
- * tokens. The optimizer runs here alone.
+ * tokens. Of the optimizer, Muon's products are shared out too.
  *
  * Parts are summed in a fixed order, so one number of threads always gives the same bytes; another one rounds differently.
  * Left out: threads for backends that have their own (tfjs-node, GPUs). Those sample in threads, and train in this one.
@@ -14,11 +14,13 @@ import type { TokenBatch } from '../model/layout.ts';
 import * as local from '../model/loss.ts';
 import type { ForwardOptions, LossBatch, LossResult, TokenStatistics } from '../model/loss.ts';
 import { readParameters, type Model } from '../model/model.ts';
+import type { Ops } from '../model/ops.ts';
+import { orthogonalise, type Orthogonalise } from '../optimizer.ts';
 import { createSampler, type SampledCompletion, type SampleSettings } from '../sample.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import type { SharedModel } from './jobs.ts';
-import { cutBetweenRuns, shareOut } from './partition.ts';
-import { shareArrays, type SharedArrays } from './shared-arrays.ts';
+import { balance, cutBetweenRuns, shareOut } from './partition.ts';
+import { allocateMatrices, shareArrays, viewMatrices, type SharedArrays } from './shared-arrays.ts';
 import { startThreads, type Threads } from './threads.ts';
 
 export interface Compute {
@@ -28,6 +30,8 @@ export interface Compute {
   /** See model/loss.ts. The caller disposes the gradients. */
   lossAndGradients(model: Model, batch: LossBatch, loss: LossSpec, options?: ForwardOptions): Promise<LossResult>;
   computeLogprobs(model: Model, batch: TokenBatch, options?: ForwardOptions): Promise<TokenStatistics>;
+  /** Muon's products, see optimizer.ts; each matrix on one thread, so that the number of threads changes no bit. */
+  readonly orthogonalise: Orthogonalise;
   /** Packs the weights as they are now, on every thread. Stop strings and grammars need the tokenizer. */
   createSampler(model: Model, tokenizer?: Tokenizer): Promise<ParallelSampler>;
   close(): Promise<void>;
@@ -58,6 +62,7 @@ export async function createCompute(backend: Backend, threads: number): Promise<
     lossAndGradients: (model, batch, loss, options = {}) =>
       lossAndGradients(others, trainers, model, batch, loss, options),
     computeLogprobs: (model, batch, options = {}) => computeLogprobs(others, trainers, model, batch, options),
+    orthogonalise: (directions, iterations) => orthogonaliseAll(others, trainers, backend.ops, directions, iterations),
     createSampler: (model, tokenizer) => createParallelSampler(others, model, tokenizer),
     close: () => others.close(),
   };
@@ -108,6 +113,39 @@ async function computeLogprobs(
   );
   const parts = await allOf([local.computeLogprobs(model, pickExamples(whole, own), options), ...asked]);
   return putTogether([own, ...rest], parts, batch.completion_ids.length);
+}
+
+async function orthogonaliseAll(
+  others: Threads,
+  trainers: number,
+  ops: Ops,
+  directions: readonly tf.Tensor2D[],
+  iterations: number,
+): Promise<tf.Tensor2D[]> {
+  const costs = directions.map(({ shape: [rows, columns] }) => rows * columns * Math.min(rows, columns));
+  const [own, ...rest] = balance(costs, trainers + 1);
+  const jobs = await Promise.all(rest.map((share) => toMatrices(share.map((i) => directions[i]!))));
+  const asked = jobs.map(({ shapes, matrices }, thread) =>
+    others.ask(thread, 'orthogonalise', { shapes, iterations, matrices }),
+  );
+  const here = async (): Promise<tf.Tensor2D[]> =>
+    Promise.resolve(own!.map((i) => tf.tidy(() => orthogonalise(directions[i]!, iterations, ops))));
+  const [mine] = await allOf([here(), ...asked]);
+  const results = new Array<tf.Tensor2D>(directions.length);
+  own!.forEach((i, place) => (results[i] = mine![place]!));
+  rest.forEach((share, thread) => {
+    const views = viewMatrices(jobs[thread]!.shapes, jobs[thread]!.matrices);
+    share.forEach((i, place) => (results[i] = tf.tensor2d(views[place]!.view.slice(), views[place]!.shape)));
+  });
+  return results;
+}
+
+/** Matrices in shared memory, as a job takes them. */
+async function toMatrices(tensors: readonly tf.Tensor2D[]) {
+  const shapes = tensors.map(({ shape }) => shape);
+  const matrices = allocateMatrices(shapes);
+  for (const [i, { view }] of viewMatrices(shapes, matrices).entries()) view.set(await tensors[i]!.data<'float32'>());
+  return { shapes, matrices };
 }
 
 let lastSampler = 0;

@@ -28,6 +28,11 @@ export interface Jobs {
     answer: TokenStatistics & { loss: number };
   };
   logprobs: { request: { model: SharedModel; batch: TokenBatch; options: ForwardOptions }; answer: TokenStatistics };
+  /** Orthogonalises matrices, which lie one after another in the memory `matrices`, in their place. */
+  orthogonalise: {
+    request: { shapes: readonly (readonly [number, number])[]; iterations: number; matrices: SharedArrayBuffer };
+    answer: undefined;
+  };
   /** Packs weights for sampling under a number, until they are dropped. */
   pack: { request: { sampler: number; model: SharedModel; tokenizer: TokenizerFiles | undefined }; answer: undefined };
   drop: { request: { sampler: number }; answer: undefined };

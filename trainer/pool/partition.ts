@@ -14,8 +14,8 @@ interface Run {
 }
 
 /**
- * Shares a batch out by the rows it takes (see model/layout.ts): longest runs of a prompt first, each to the part that has
- * least (Graham 1969). A run of more than a part's share is cut, and its prompt is then computed in each piece.
+ * Shares a batch out by the rows it takes (see model/layout.ts), runs of a prompt whole. A run of more than a part's share
+ * is cut, and its prompt is then computed in each piece.
  * @returns indices into the batch, ascending, for at most `parts` parts; none is empty
  */
 export function shareOut(prompts: Lists, completions: Lists, parts: number): number[][] {
@@ -29,14 +29,31 @@ export function shareOut(prompts: Lists, completions: Lists, parts: number): num
       rows: rowsOf(piece.from, piece.to),
     })),
   );
-  pieces.sort((a, b) => b.rows - a.rows || a.from - b.from);
-  const shares = Array.from({ length: parts }, () => ({ rows: 0, indices: [] as number[] }));
-  for (const { from, to, rows } of pieces) {
-    const least = shares.reduce((best, one) => (one.rows < best.rows ? one : best));
-    least.rows += rows;
-    for (let i = from; i < to; i++) least.indices.push(i);
+  return balance(
+    pieces.map((piece) => piece.rows),
+    parts,
+  )
+    .map((share) => share.flatMap((i) => range(pieces[i]!)).sort((a, b) => a - b))
+    .filter((share) => share.length > 0);
+}
+
+/**
+ * Shares work of known costs out: the most costly first, each to the share that has least (Graham 1969).
+ * @returns for each share the indices of its work, ascending; a share may be empty
+ */
+export function balance(costs: readonly number[], shares: number): number[][] {
+  const order = [...costs.keys()].sort((a, b) => costs[b]! - costs[a]! || a - b);
+  const all = Array.from({ length: shares }, () => ({ cost: 0, indices: [] as number[] }));
+  for (const i of order) {
+    const least = all.reduce((best, one) => (one.cost < best.cost ? one : best));
+    least.cost += costs[i]!;
+    least.indices.push(i);
   }
-  return shares.map(({ indices }) => indices.sort((a, b) => a - b)).filter((indices) => indices.length > 0);
+  return all.map(({ indices }) => indices.sort((a, b) => a - b));
+}
+
+function range({ from, to }: { from: number; to: number }): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
 /**

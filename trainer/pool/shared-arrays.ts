@@ -1,4 +1,4 @@
-/** All weights of a model, or their gradients, one after another in memory that threads share. */
+/** Arrays one after another in memory that threads share: all weights of a model, or their gradients, or some matrices. */
 import type { ModelConfig } from '../model/config.ts';
 import { parameterSpecs } from '../model/parameters.ts';
 
@@ -20,4 +20,21 @@ export function shareArrays(config: ModelConfig, memory?: SharedArrayBuffer): Sh
     return [name, view];
   });
   return { memory: buffer, views: new Map(views) };
+}
+
+/** Matrices one after another in shared memory, row-major. */
+export function viewMatrices(
+  shapes: readonly (readonly [number, number])[],
+  memory: SharedArrayBuffer,
+): { shape: [number, number]; view: Float32Array }[] {
+  let at = 0;
+  return shapes.map(([rows, columns]) => {
+    const view = new Float32Array(memory, 4 * at, rows * columns);
+    at += rows * columns;
+    return { shape: [rows, columns], view };
+  });
+}
+
+export function allocateMatrices(shapes: readonly (readonly [number, number])[]): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * shapes.reduce((sum, [rows, columns]) => sum + rows * columns, 0));
 }

@@ -6,10 +6,11 @@ import { createBackend, type BackendName } from '../backend.ts';
 import { createLoss } from '../losses.ts';
 import { computeLogprobs, lossAndGradients } from '../model/loss.ts';
 import { buildModel, disposeModel, type Model } from '../model/model.ts';
+import { orthogonalise } from '../optimizer.ts';
 import { createSampler, type Sampler } from '../sample.ts';
 import { createTokenizer, type Tokenizer } from '../tokenizer.ts';
 import type { Answer, FromThread, JobName, Request, SharedModel, TokenizerFiles, ToThread } from './jobs.ts';
-import { shareArrays } from './shared-arrays.ts';
+import { shareArrays, viewMatrices } from './shared-arrays.ts';
 
 const backend = await createBackend(workerData as BackendName);
 const samplers = new Map<number, Sampler>();
@@ -46,6 +47,14 @@ const JOBS: { [N in JobName]: (request: Request<N>) => Answer<N> | Promise<Answe
     return rest;
   },
   logprobs: ({ model: shared, batch, options }) => computeLogprobs(loadModel(shared), batch, options),
+  orthogonalise: async ({ shapes, iterations, matrices }) => {
+    for (const { view, shape } of viewMatrices(shapes, matrices)) {
+      const result = tf.tidy(() => orthogonalise(tf.tensor2d(view.slice(), shape), iterations, backend.ops));
+      view.set(await result.data<'float32'>());
+      result.dispose();
+    }
+    return undefined;
+  },
   pack: ({ sampler, model: { config, weights }, tokenizer: files }) => {
     const values = shareArrays(config, weights).views;
     samplers.set(sampler, createSampler(backend.heap, config, values, files && loadTokenizer(files)));

@@ -117,7 +117,7 @@ export async function reinforceStage(
   const base = loadCheckpoint(from, compute.backend);
   const { tokenizer } = base;
   const model = loaded?.model ?? loadCheckpoint(from, compute.backend).model;
-  const optimizer = createOptimizer(model, reinforceRates(settings));
+  const optimizer = createOptimizer(model, reinforceRates(settings), compute.orthogonalise);
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
   for (const stage of ['reinforce', 'validation']) ws.store.deleteAfter(ws.run.run_id, stage, state.optimizer_step);
 

@@ -64,7 +64,7 @@ export async function sftStage(
   };
   const model = loaded?.model ?? createModel(config, compute.backend, createRng(hash64('init', settings.seed)));
   const { muon_lr, adamw_lr } = settings;
-  const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr });
+  const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr, adamw_lr }, compute.orthogonalise);
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
   ws.store.deleteAfter(ws.run.run_id, 'sft', start.optimizer_step);
 
