@@ -132,9 +132,17 @@ function createdAnew(create: () => unknown): boolean {
   }
 }
 
+function makeRoot(root: string): void {
+  try {
+    mkdirSync(root, { recursive: true });
+  } catch {
+    mkdirSync(root); // tells the reason, where the recursive one says ENOENT on a disk that is read-only
+  }
+}
+
 /** A folder of its own for a new run: the time's name, with a number where another run began in the same second. */
 function createFolder(root: string, command: string): string {
-  mkdirSync(root, { recursive: true });
+  makeRoot(root);
   const name = newRunId(command, new Date());
   for (let number = 1; ; number++) {
     const run_id = number === 1 ? name : `${name}-${number}`;

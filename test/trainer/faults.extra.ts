@@ -6,7 +6,6 @@
  * ones, small, in memory, which wants Linux with user namespaces.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -280,11 +279,11 @@ test.each([
   expect(await ended, said.err).toBe(0);
   const before = readFileSync(file);
   for (const delay of [400, 700, 1000, 1300, 1600]) {
-    const child = startCli(args);
-    await sleep(delay);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    expect(existsSync(file) && readFileSync(file).length).toBeGreaterThan(before.length / 2);
+    const run = listenTo(startCli(args));
+    await Promise.race([sleep(delay), run.ended]);
+    run.child.kill('SIGKILL');
+    await run.ended;
+    expect(readFileSync(file).length).toBeGreaterThan(before.length / 2);
     expect(readFileSync(file).subarray(-8)).toEqual(before.subarray(-8));
   }
 });
