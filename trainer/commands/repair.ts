@@ -43,6 +43,10 @@ const FIXED = {
 const Settings = z.strictObject({
   ...SftStageSettings.shape,
   ...ReinforceSettings.omit(FIXED).shape,
+  // longer prompts and fewer words to learn from than drawing has: more of both than its defaults
+  layers: SftStageSettings.shape.layers.default(3),
+  max_tokens: SftStageSettings.shape.max_tokens.default(1_800_000),
+  max_new_tokens: ReinforceSettings.shape.max_new_tokens.default(80),
   repair_tasks: Count.default(3000).meta({ description: 'Training tasks the teacher repairs', unit: 'tasks' }),
   eval_tasks: Count.default(200).meta({ description: 'Test tasks each policy repairs', unit: 'tasks' }),
   ...BACKEND_SETTING,
