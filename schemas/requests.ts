@@ -136,10 +136,11 @@ export const ScoreRequest = z.strictObject({
     .looseObject({
       task_id: z.array(TaskId.nullable()).max(MAX_BATCH).optional(),
       task: z.array(InlineTask.nullable()).max(MAX_BATCH).optional(),
+      finish_reason: z.array(FinishReason).max(MAX_BATCH).optional(),
     })
     .optional()
     .describe(
-      'Columns as long as completions; where an item is null its prompt is used. Other columns a trainer sends along are ignored',
+      'Columns as long as completions; where a task is null its prompt is used, and finish_reason says which texts were cut. Other columns a trainer sends along are ignored',
     ),
   reward: RewardPreset,
   action_set: ActionSetField,

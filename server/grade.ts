@@ -59,8 +59,9 @@ export function assertEqualColumns(columns: Readonly<Record<string, readonly unk
 
 function assertColumns({ prompts, completions, context }: ScoreRequest): void {
   assertTaskColumn(context);
-  const { task_id, task } = context ?? {};
-  assertEqualColumns({ completions, prompts, 'context.task_id': task_id, 'context.task': task });
+  const { task_id, task, finish_reason } = context ?? {};
+  const columns = { 'context.task_id': task_id, 'context.task': task, 'context.finish_reason': finish_reason };
+  assertEqualColumns({ completions, prompts, ...columns });
 }
 
 /** Where the caller named the task of item `i`, for a refusal. */
@@ -121,7 +122,7 @@ export async function score(
 ): Promise<ScoreResponse> {
   assertColumns(request);
   const preset = request.reward ?? DEFAULT_PRESET;
-  const options = drawOptions(preset, request.action_set ?? 'core');
+  const { action_set = 'core', context } = request;
   const breathe = createBreather();
   const tasks = await tasksOf(request, placeOf, breathe);
   const answer: ScoreResponse = {
@@ -133,6 +134,7 @@ export async function score(
   };
   for (const [i, completion] of request.completions.entries()) {
     try {
+      const options = drawOptions(preset, action_set, context?.finish_reason?.[i]);
       const drawing = draw(toModelOutput(completion), START, options);
       const result = scoreFinite(tasks[i]!, drawing, preset);
       const heldOut = request.held_out ? measureHeldOut(tasks[i]!, drawing, preset) : null;

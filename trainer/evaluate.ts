@@ -30,6 +30,8 @@ export interface PlayedEpisode {
   member: number;
   /** What the policy said; after several turns, the canvas it left, as actions that draw it. */
   answer: Completion;
+  /** `length` where the answer was cut; null of several turns, whose canvas is whole. */
+  finish_reason: string | null;
   /** R of the answer under the played preset. */
   reward: number;
   /** Components under the played preset after the last turn. */
@@ -126,7 +128,8 @@ export function playTasks(
 export function toPlayed({ task_id, member, turns, episode_return }: Trajectory): PlayedEpisode {
   const { observation, completion, next_observation } = turns.at(-1)!;
   const { canvas, reward_components: components } = next_observation;
-  const end = { max_turns: observation.max_turns, turns: turns.length, text: completion.text, canvas };
+  const { text, finish_reason } = completion;
+  const end = { max_turns: observation.max_turns, turns: turns.length, text, finish_reason, canvas };
   return { task_id, member, components, ...answerOf(end, episode_return) };
 }
 
@@ -137,21 +140,29 @@ export function fromLog(
 ): PlayedEpisode | undefined {
   const last = steps.at(-1);
   if (last === undefined || task_id === null || episode_return === null) return undefined;
-  const { observation, action, canvas, components } = last;
-  const end = { max_turns: observation.max_turns, turns: steps.length, text: action, canvas };
+  const { observation, action, finish_reason, canvas, components } = last;
+  const end = { max_turns: observation.max_turns, turns: steps.length, text: action, finish_reason, canvas };
   return { task_id, member, components, ...answerOf(end, episode_return) };
 }
 
 /** What each turn of several costs: the return of such an episode is R of its last canvas less this much a turn. */
 const TURN_COST = 0.01;
 
+interface End {
+  max_turns: number;
+  turns: number;
+  text: string;
+  finish_reason: string | null;
+  canvas: Canvas;
+}
+
 function answerOf(
-  { max_turns, turns, text, canvas }: { max_turns: number; turns: number; text: string; canvas: Canvas },
+  { max_turns, turns, text, finish_reason, canvas }: End,
   episodeReturn: number,
-): Pick<PlayedEpisode, 'answer' | 'reward'> {
-  if (max_turns === 1) return { answer: text, reward: episodeReturn };
+): Pick<PlayedEpisode, 'answer' | 'finish_reason' | 'reward'> {
+  if (max_turns === 1) return { answer: text, finish_reason, reward: episodeReturn };
   const reward = Math.min(1, Math.max(0, episodeReturn + TURN_COST * turns));
-  return { answer: toDrawingActions(canvas), reward };
+  return { answer: toDrawingActions(canvas), finish_reason: null, reward };
 }
 
 /** The actions that draw a canvas from nothing. */
@@ -173,7 +184,7 @@ export async function scoreEpisodes(
   policy: string,
   played: readonly PlayedEpisode[],
 ): Promise<PolicyEvaluation> {
-  const items = played.map(({ task_id, answer }) => ({ task_id, completion: answer }));
+  const items = played.map(({ task_id, answer, finish_reason }) => ({ task_id, completion: answer, finish_reason }));
   const heldOut = await scoreHeldOut(client, items, PLAYED_PRESET);
   const byPreset = new Map<Preset, number[]>([[PLAYED_PRESET, played.map(({ reward }) => reward)]]);
   for (const preset of PRESETS.filter((name) => name !== PLAYED_PRESET)) {

@@ -13,6 +13,8 @@ export interface Scored {
 export interface ToScore {
   task_id: string;
   completion: Completion;
+  /** `length` where the text was cut; then it is not scored as whole. */
+  finish_reason?: string | null;
 }
 
 /** Completions of one request; the server takes 4,096. */
@@ -57,6 +59,9 @@ export async function scoreHeldOut(
 function toColumns(items: readonly ToScore[]) {
   return {
     completions: items.map(({ completion }) => completion),
-    context: { task_id: items.map(({ task_id }) => task_id) },
+    context: {
+      task_id: items.map(({ task_id }) => task_id),
+      finish_reason: items.map(({ finish_reason }) => finish_reason ?? null),
+    },
   };
 }

@@ -19,7 +19,7 @@ const LINGER_MS = 1_000;
 
 async function toOverview(): Promise<string> {
   const commands = await Promise.all([...COMMANDS.values()].map((load) => load()));
-  const lines = commands.map(({ command }) => `  ${command.name.padEnd(12)}${command.summary}`);
+  const lines = commands.map(({ command }) => `  ${command.name.padEnd(20)}${command.summary}`);
   return [
     `${PROGRAM} ${ABOUT.version}: ${ABOUT.description}`,
     '',

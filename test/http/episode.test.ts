@@ -93,6 +93,21 @@ overTransports('episodes', (api) => {
     expect([reward < 0.5, done, observation.errors.length > 0]).toEqual([true, true, true]);
   });
 
+  test('a text that was cut earns the same from /step, /reward and /score, and less than a whole one', async () => {
+    const [completion, finish_reason] = [JSON.stringify(GOOD), 'length'];
+    const { client } = api();
+    const cut = await client.step({ task: TASK, action: completion, finish_reason });
+    const alone = await client.reward({ task: TASK, completion, finish_reason });
+    const batch = await client.score({
+      completions: [completion, completion, completion],
+      context: { task: [TASK, TASK, TASK], finish_reason: [finish_reason, 'stop', null] },
+    });
+    expect(batch.rewards[0]).toBe(alone.reward);
+    expect(cut.reward).toBe(alone.reward);
+    expect(batch.rewards[1]).toBe(batch.rewards[2]);
+    expect(batch.rewards[0]).toBeLessThan(batch.rewards[1]! - 0.2);
+  });
+
   test('several turns: each reward is the change of R less 0.01, and they add up', async () => {
     let { state } = await reset({ task: TASK, max_turns: 3, action_set: 'editor' });
     const values = [0];

@@ -10,7 +10,7 @@ function evaluation(rewards: Partial<Record<Preset, number>>, path_f1: number, e
   const all = eachPreset((preset) => rewards[preset] ?? 0.5);
   const held_out = { path_f1, graph_edit_similarity: 0.7, renamed_reward: 0.6 };
   const episodes = ['a', 'b', 'c', 'd'].map((task_id) => ({
-    ...{ task_id, member: 0, answer: 'x'.repeat(Math.round(100 * edge)), reward: all.graded },
+    ...{ task_id, member: 0, answer: 'x'.repeat(Math.round(100 * edge)), finish_reason: 'stop', reward: all.graded },
     ...{ components: { edge, node: 0.9 }, rewards: all, held_out },
   }));
   return { policy: 'p', episodes, rewards: eachPreset((preset) => episodes.map(() => all[preset])) };

@@ -35,8 +35,16 @@ function played(policy: string, split: Split, from: number, spread: number): Pol
       const rewards = eachPreset(value);
       const held_out = { path_f1: value(), graph_edit_similarity: value(), renamed_reward: value() };
       const parse = rng.next() < 0.98 ? 1 : 0.5;
-      const episode = { task_id: `${split}.${family}.${1 + ((i >> 2) % 3)}.${i >> 2}`, member: i % 4, answer: '' };
-      return { ...episode, reward: rewards.graded, components: { parse, schema: 1, render: 1 }, rewards, held_out };
+      const episode = { task_id: `${split}.${family}.${1 + ((i >> 2) % 3)}.${i >> 2}`, member: i % 4 };
+      const said = { answer: '', finish_reason: 'stop' };
+      return {
+        ...episode,
+        ...said,
+        reward: rewards.graded,
+        components: { parse, schema: 1, render: 1 },
+        rewards,
+        held_out,
+      };
     }),
   );
   return { policy, episodes, rewards: eachPreset((preset) => taskMeans(episodes, (each) => each.rewards[preset])) };

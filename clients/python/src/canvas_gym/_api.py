@@ -1045,8 +1045,8 @@ class Api:
                 most 4096 items.
             completions: Model outputs, each a text, chat messages (the last of the assistant counts), or {actions:
                 [...]}; at most 4096 items.
-            context: Columns as long as completions; where an item is null its prompt is used. Other columns a trainer
-                sends along are ignored.
+            context: Columns as long as completions; where a task is null its prompt is used, and finish_reason says
+                which texts were cut. Other columns a trainer sends along are ignored.
             reward: Reward preset, default graded; one of weak, article, stronger, graded.
             action_set: Which actions there are, default core; one of core, editor.
             held_out: Also answer the held-out measures, which are for evaluation and not for training; default false.
