@@ -97,6 +97,7 @@ function prepare(db: Database, readonly: boolean): void {
   }
   migrate(db, MIGRATIONS);
   db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL'); // .6 to 2 ms a commit: what a checkpoint counts is in the log even after a power cut
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
 }
 

@@ -26,6 +26,7 @@ test('a new log has strict tables, checked references, a write-ahead log and its
   expect(tables.filter(({ strict }) => strict !== 1)).toEqual([]);
   expect(store.query('PRAGMA foreign_keys')).toEqual([{ foreign_keys: 1 }]);
   expect(store.query('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+  expect(store.query('PRAGMA synchronous')).toEqual([{ synchronous: 2 }]); // each commit is on the disk
   expect(store.query('PRAGMA user_version')).toEqual(
     store.query('SELECT max(version) AS user_version FROM schema_version'),
   );
