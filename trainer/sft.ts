@@ -26,7 +26,7 @@ const Share = z.number().min(0).max(1);
 export const SftSettings = z.strictObject({
   seed: z.number().int().default(0).describe('Order of the examples'),
   batch_size: Count.default(12).meta({ description: 'Examples of a step', unit: 'examples' }),
-  max_tokens: Count.default(450_000).meta({ description: 'Tokens to train on, prompts included', unit: 'tokens' }),
+  max_tokens: Count.default(650_000).meta({ description: 'Tokens to train on, prompts included', unit: 'tokens' }),
   warmup_steps: Count.default(50).meta({ description: 'Steps in which the rate rises to its value', unit: 'steps' }),
   schedule: z.enum(SCHEDULE_NAMES).default('linear').describe('How the rate falls at the end'),
   decay_share: Share.default(0.3).describe('Last share of the tokens, in which the rate falls to 0'),

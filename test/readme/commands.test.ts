@@ -15,6 +15,7 @@ const CALLS: readonly [RegExp, string?][] = [
   [/^(?:npm run|npx) canvas-gym (?:-- )?(?=[a-z])(.*)/],
   [/^npm start\b(?: --)?(.*)/, 'serve'],
   [/^npm run quickstart\b(?: --)?(.*)/, 'quickstart'],
+  [/^npm run experiment:reward\b(?: --)?(.*)/, 'experiment-reward'],
 ];
 
 /** Words of the command and what follows it; undefined for other commands. `N` stands for a number. */
