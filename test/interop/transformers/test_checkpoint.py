@@ -10,7 +10,13 @@ from compare import assert_equal_logits
 from conftest import Ours
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3ForCausalLM
 
-UNSEEN = ["Zygote Quux -> Flumph", 'a "b" {c}', "naïve Größe 7.5 \u00e9\u4e2d\U0001f600", "  two  spaces\n\n", "x" * 200]
+UNSEEN = [
+    "Zygote Quux -> Flumph",
+    'a "b" {c}',
+    "naïve Größe 7.5 \u00e9\u4e2d\U0001f600",
+    "  two  spaces\n\n",
+    "x" * 200,
+]
 
 
 @pytest.fixture(scope="module")
