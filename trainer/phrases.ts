@@ -1,6 +1,6 @@
 /**
  * The phrases that wordings.ts puts prompts together from, as data. Placeholders stand in braces; in the lists called INVENTED a
- * tilde stands for a made-up word.
+ * tilde stands for a made-up word, and a hash for a run of up to five small ones.
  */
 import type { Direction } from '../schemas/task.ts';
 
@@ -16,6 +16,8 @@ export const INTROS = [
   ...['This should become {noun}{way}.', 'What I would like is {noun}{way}.', '{Noun}{way}.', 'Prepare {noun}{way}.'],
 ];
 export const INVENTED_INTROS = [
+  '# {noun} #{way}.',
+  '# {noun}{way} #.',
   '~ {noun}{way}.',
   'Please ~ {noun}{way}.',
   'Can you ~ {noun}{way}?',
@@ -77,6 +79,9 @@ export const BOX_HEADS = [
   ],
 ];
 export const INVENTED_BOX_HEADS = [
+  '#: {boxes}',
+  '# {boxes}',
+  '# {boxes} #',
   '~: {boxes}',
   '~ ~: {boxes}',
   'The ~ are {boxes}',
@@ -96,13 +101,23 @@ export const LINK_HEADS = [
     'There are arrows {links}',
   ],
 ];
-export const INVENTED_LINK_HEADS = ['~: {links}', '~ ~: {links}', 'The ~ are {links}', 'It ~ arrows {links}'];
+export const INVENTED_LINK_HEADS = [
+  '#: {links}',
+  '# {links}',
+  '# arrows # {links}',
+  '~: {links}',
+  '~ ~: {links}',
+  'The ~ are {links}',
+  'It ~ arrows {links}',
+];
 
 export const SHORT_LINKS = [
   ...['{a} to {b}', '{a} -> {b}', '{a} => {b}', '{a} → {b}', '{a} > {b}', '{a} >> {b}', '{a} --> {b}', '({a}, {b})'],
   ...['{a} into {b}', '{a} towards {b}', '{a} and {b}', '{a}: {b}', '{a} / {b}', '{a} | {b}', 'one for {a} and {b}'],
 ];
 export const INVENTED_SHORT_LINKS = [
+  '{a} ~ {b}',
+  '{a} # {b}',
   '{a} ~ {b}',
   '~ {a} ~ {b}',
   '{a} ~ ~ {b}',
@@ -130,7 +145,13 @@ export const SHORT_LABELS = [
     '{link} *{label}*',
   ],
 ];
-export const INVENTED_SHORT_LABELS = ['{link} ~ {label}', '{link} ~ ~ {label}', '{link} ~: {label}'];
+export const INVENTED_SHORT_LABELS = [
+  '{link} # {label}',
+  '{link}, # {label}',
+  '{link} ~ {label}',
+  '{link} ~ ~ {label}',
+  '{link} ~: {label}',
+];
 export const LINK_SEPARATORS = [
   ', ',
   '; ',
@@ -196,6 +217,12 @@ export const ACTIVE = [
   ],
 ];
 export const INVENTED_ACTIVE = [
+  '{a} # {b}',
+  '{a} ~ # {b}',
+  '# {a} # {b}',
+  '# {a} # {b} #',
+  '{a} # to {b}',
+  '{a} # before {b}',
   '{a} ~ {b}',
   '{a} ~ to {b}',
   '{a} is the ~ of {b}',
@@ -238,6 +265,13 @@ export const PASSIVE = [
   ],
 ];
 export const INVENTED_PASSIVE = [
+  '{b} # {a}',
+  '{b} ~ {a}',
+  '{b} ~s to {a}',
+  '{b} # after {a}',
+  '{b} # from {a}',
+  '{b} # by {a}',
+  '{b} # of {a}',
   '{b} is ~ed by {a}',
   '{b} ~ after {a}',
   '{b} is ~ from {a}',
@@ -258,7 +292,14 @@ export const LONG_LABELS = [
     '{sentence} ({label})',
   ],
 ];
-export const INVENTED_LONG_LABELS = ['{sentence}, ~ {label}', '{sentence} (~ {label})', '{sentence}; ~ {label}'];
+export const INVENTED_LONG_LABELS = [
+  '{sentence} # {label}',
+  '{sentence}, # {label}',
+  '{sentence}; # {label} #',
+  '{sentence}, ~ {label}',
+  '{sentence} (~ {label})',
+  '{sentence}; ~ {label}',
+];
 
 export const SHAPES = [
   ...[
@@ -276,7 +317,13 @@ export const SHAPES = [
     'Let {names} be {shape}s',
   ],
 ];
-export const INVENTED_SHAPES = ['~ {names} ~ {a_shape}', '~ {names} ~ ~ {shape}s', '{names} ~ {shape}'];
+export const INVENTED_SHAPES = [
+  '# {names} # {a_shape}',
+  '# {names} # {shape}s',
+  '~ {names} ~ {a_shape}',
+  '~ {names} ~ ~ {shape}s',
+  '{names} ~ {shape}',
+];
 
 export const NOTES = [
   ...[
@@ -288,4 +335,22 @@ export const NOTES = [
   ],
   ...['It is for a talk.', 'Do not add anything else.', 'It should fit on one page.', 'The names matter.', 'Thanks!'],
 ];
-export const INVENTED_NOTES = ['~ ~ ~.', '~ ~ ~ ~.', 'Arrows ~ ~ the ~.', 'The ~ is ~.'];
+export const INVENTED_NOTES = [
+  '# #.',
+  '# # #.',
+  'Arrows # #.',
+  '# arrows #.',
+  '# lines # #.',
+  '~ ~ ~.',
+  '~ ~ ~ ~.',
+  'Arrows ~ ~ the ~.',
+  'The ~ is ~.',
+];
+
+/** What runs are made of, beside made-up words: the small words that stand around names in any request. */
+export const SMALL_WORDS = (
+  'the a an of to in on at by with for as and or but so that this it its is are be has have will would can must do all each ' +
+  'any some two three more other same such only just very also then now here there where which who what how both few many ' +
+  'not no up out off under again page team week thing part way set place look need keep put work case end text word written ' +
+  'carries about into through between behind next first last new old our your their we you they us please'
+).split(' ');

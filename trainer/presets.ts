@@ -25,7 +25,7 @@ export const TRAINING_PRESETS = {
     layers: 4,
     context: 4096, // prompts of test_real take up to 2,170 tokens
     batch_size: 8,
-    max_tokens: 18_000_000,
+    max_tokens: 12_000_000,
     rename_share: 0.9,
     made_up_share: 0.7,
     reword_share: 0.5,
@@ -37,7 +37,8 @@ export const TRAINING_PRESETS = {
     sft_checkpoint_every: 250,
     // reinforce
     curriculum: true,
-    steps: 200,
+    rl_reword_share: 0.5,
+    steps: 300,
     max_new_tokens: 400,
     length_divisor: 150,
     // evaluate

@@ -29,7 +29,7 @@ import { rollout, toTokenBatch, type Policy, type RolloutOptions, type Trajector
 import { mean, standardDeviation } from './statistics.ts';
 import { updatePolicy, type UpdateOptions } from './update.ts';
 
-export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateOptions {
+export interface ReinforceOptions extends Omit<RolloutOptions, 'rewordPrompt'>, CreditOptions, UpdateOptions {
   run_id: string;
   seed: number;
   levels: readonly Level[];
@@ -40,6 +40,8 @@ export interface ReinforceOptions extends RolloutOptions, CreditOptions, UpdateO
   tasks_per_step: number;
   /** Whether tasks come from where there is most to learn: see curriculum.ts. Else families and levels count alike. */
   curriculum?: boolean;
+  /** The prompt of a step's task as the policy reads it, where that is not the task's own wording. */
+  rewordPrompt?: (prompt: string, step: number, group: number) => string;
   /** Steps over which the learning rate rises to its value. */
   warmup_steps: number;
   /** Last share of the steps, over which the learning rate falls towards 0. */
@@ -100,7 +102,9 @@ export async function reinforce(
     const policy = await parts.createPolicy(step);
     const sampling = { ms: performance.now() - startedMs };
     const act = timedPolicy(policy.act, sampling);
-    const trajectories = await rollout(client, act, taskIds, options).finally(policy.dispose);
+    const rewordPrompt = (prompt: string, group: number): string =>
+      options.rewordPrompt?.(prompt, step, group) ?? prompt;
+    const trajectories = await rollout(client, act, taskIds, { ...options, rewordPrompt }).finally(policy.dispose);
     const actedMs = performance.now();
 
     // learn

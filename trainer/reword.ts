@@ -4,10 +4,11 @@
  * but for its names. Compare augment.ts, which exchanges known words among each other and works on tokens.
  */
 import type { Action } from '../schemas/action.ts';
-import type { Rng } from '../schemas/seed.ts';
+import { createRng, hash64, type Rng } from '../schemas/seed.ts';
 import { createNameSource, type NameSource } from './names.ts';
 import type { Graph } from './teacher/graph.ts';
 import { readPrompt } from './teacher/read-prompt.ts';
+import type { Tokenizer } from './tokenizer.ts';
 import type { TextPair } from './vocabulary.ts';
 import { writeWording } from './wordings.ts';
 
@@ -54,6 +55,25 @@ export function createRewriter(examples: readonly TextPair[], options: RewordOpt
       const request = isReworded ? writeWording(graph, rng, names.word) : renameRequest(example, renaming);
       return { prompt: request + example.tail, completion: renameActions(example.actions, renaming) };
     },
+  };
+}
+
+/**
+ * Words for a task's prompt while a policy plays it: of share `rl_reword_share` of a step's tasks, the same graph under the
+ * same names in a wording of its own. What the policy reads follows from the seed, the step and the task's place in it.
+ */
+export function createPromptRewording(
+  tokenizer: Tokenizer,
+  { seed, rl_reword_share }: { seed: number; rl_reword_share: number },
+): (prompt: string, step: number, group: number) => string {
+  if (rl_reword_share === 0) return (prompt) => prompt;
+  const ids = Array.from({ length: tokenizer.vocab_size }, (_, id) => id);
+  const words = ids.filter((id) => tokenizer.isWord(id)).map((id) => tokenizer.decode([id]));
+  const { word } = createNameSource(words, { made_up_share: 1 });
+  return (prompt, step, group) => {
+    const rng = createRng(hash64('reinforce.reword', seed, step, group));
+    const graph = rng.next() < rl_reword_share ? readPrompt(prompt) : undefined;
+    return graph ? writeWording(graph, rng, word) : prompt;
   };
 }
 

@@ -72,12 +72,16 @@ export interface RolloutOptions {
   group_size: number;
   /** Plays the first turn of every episode; a group shares it, so its members meet the same canvas. */
   opening?: Opening | undefined;
+  /** What the policy reads in place of a task's prompt; a group shares it. The task, and its reward, stay what they are. */
+  rewordPrompt?: ((prompt: string, group: number) => string) | undefined;
 }
 
 /** Requests in flight at a time. */
 const CONCURRENCY = 64;
 
 interface Episode {
+  /** The prompt as the policy reads it. */
+  prompt: string;
   trajectory: Omit<Trajectory, 'stop_reason'> & { stop_reason: StopReason | null };
   observation: Observation;
   state: State;
@@ -113,13 +117,15 @@ async function startGroup(
   client: Client,
   taskId: string,
   index: number,
-  { reward, action_set, max_turns, group_size, opening }: RolloutOptions,
+  { reward, action_set, max_turns, group_size, opening, rewordPrompt }: RolloutOptions,
 ): Promise<Episode[]> {
   const start = await client.reset({ task_id: taskId, reward, action_set, max_turns });
   const opened = opening && (await playOpening(client, start, opening));
   const { observation, state } = opened ?? start;
+  const prompt = rewordPrompt?.(observation.prompt, index) ?? observation.prompt;
   return Array.from({ length: group_size }, (_, member) => ({
-    observation,
+    prompt,
+    observation: { ...observation, prompt },
     state,
     trajectory: {
       task_id: taskId,
@@ -148,18 +154,19 @@ async function playOpening(client: Client, start: { observation: Observation; st
 async function stepEpisode(client: Client, episode: Episode, completion: Completion): Promise<void> {
   const { text, finish_reason } = completion;
   const answer = await client.step({ state: episode.state, action: text, finish_reason });
+  const next_observation = { ...answer.observation, prompt: episode.prompt };
   const { trajectory } = episode;
   trajectory.turns.push({
     observation: episode.observation,
     completion,
     reward: answer.reward,
-    next_observation: answer.observation,
+    next_observation,
     info: answer.info,
   });
   trajectory.episode_return += answer.reward;
   trajectory.terminated = answer.terminated;
   trajectory.truncated = answer.truncated;
   trajectory.stop_reason = answer.stop_reason;
-  episode.observation = answer.observation;
+  episode.observation = next_observation;
   episode.state = answer.state;
 }

@@ -31,6 +31,7 @@ import {
   SHAPES,
   SHORT_LABELS,
   SHORT_LINKS,
+  SMALL_WORDS,
   WAYS,
 } from './phrases.ts';
 import type { Graph, GraphEdge } from './teacher/graph.ts';
@@ -41,10 +42,25 @@ type MakeWord = (rng: Rng) => string;
 const fill = (pattern: string, values: Readonly<Record<string, string>>): string =>
   pattern.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 
-/** A pattern, now and then with a made-up word in the place of a real one. */
+/** A pattern of real words, or one with made-up words and runs of small ones. */
 function pickOrInvent(patterns: readonly string[], inventions: readonly string[], rng: Rng, word: MakeWord): string {
-  if (rng.next() < 0.65) return rng.pick(patterns);
-  return rng.pick(inventions).replace(/~+/g, () => word(rng));
+  if (rng.next() < REAL_SHARE) return rng.pick(patterns);
+  return rng
+    .pick(inventions)
+    .replace(/[~#]/g, (mark) => (mark === '~' ? word(rng) : writeRun(rng, word)))
+    .trim();
+}
+
+const REAL_SHARE = 0.5;
+const MAX_RUN = 5;
+const MADE_UP_IN_RUN = 0.3;
+
+/** One to five words that mean nothing here: small ones, and now and then a made-up one. */
+function writeRun(rng: Rng, word: MakeWord): string {
+  const words = Array.from({ length: rng.int(1, MAX_RUN) }, () =>
+    rng.next() < MADE_UP_IN_RUN ? word(rng) : rng.pick(SMALL_WORDS),
+  );
+  return words.join(' ');
 }
 
 interface Writer {
@@ -105,20 +121,43 @@ function writeBoxes({ nodes }: Graph, writer: Writer): string {
 
 /** Lists: an intro, the names, the pairs; the intro may come last, or all of it be one sentence. */
 function writeLists(graph: Graph, writer: Writer): string {
-  const { rng, pick, quote } = writer;
-  const pattern = pick(SHORT_LINKS, INVENTED_SHORT_LINKS);
-  const labelled = pick(SHORT_LABELS, INVENTED_SHORT_LABELS);
-  const links = graph.edges.map(({ from, to, label }) => {
-    const link = fill(pattern, { a: quote(graph.nodes[from]!.label), b: quote(graph.nodes[to]!.label) });
-    return label === '' ? link : fill(labelled, { link, label });
-  });
-  const heads = capital(fill(pick(LINK_HEADS, INVENTED_LINK_HEADS), { links: links.join(rng.pick(LINK_SEPARATORS)) }));
+  const { rng, pick } = writer;
+  const links = writeLinks(graph, writer);
+  if (rng.next() < ONE_SENTENCE_SHARE) return writeOneSentence(graph, links, writer);
+  const heads = capital(fill(pick(LINK_HEADS, INVENTED_LINK_HEADS), { links }));
   const [intro, boxes] = [writeIntro(graph, writer), writeBoxes(graph, writer)];
   const order = rng.next();
   if (order < 0.15) return `${asSentence(boxes)} ${asSentence(heads)} ${intro}`;
   if (order < 0.3) return `${intro}\n${boxes}\n${heads}`;
   if (order < 0.45) return `${boxes}, ${rng.pick(['as', 'in', 'on'])} ${rng.pick(NOUNS)}, ${uncapital(heads)}.`;
   return `${intro} ${asSentence(boxes)} ${asSentence(heads)}`;
+}
+
+/** The pairs, one after another. */
+function writeLinks(graph: Graph, { rng, pick, quote }: Writer): string {
+  const pattern = pick(SHORT_LINKS, INVENTED_SHORT_LINKS);
+  const labelled = pick(SHORT_LABELS, INVENTED_SHORT_LABELS);
+  const links = graph.edges.map(({ from, to, label }) => {
+    const link = fill(pattern, { a: quote(graph.nodes[from]!.label), b: quote(graph.nodes[to]!.label) });
+    return label === '' ? link : fill(labelled, { link, label });
+  });
+  return links.join(rng.pick(LINK_SEPARATORS));
+}
+
+const ONE_SENTENCE_SHARE = 0.3;
+
+/** Names and pairs within one sentence, and any small words around them: neither begins where a sentence does. */
+function writeOneSentence({ nodes }: Graph, links: string, writer: Writer): string {
+  const { rng, word, quote } = writer;
+  const boxes = nodes.map(({ label }) => quote(label)).join(', ');
+  const some = (share: number): string => (rng.next() < share ? writeRun(rng, word) : '');
+  const noun = rng.next() < 0.6 ? `${rng.pick([', as', ' as', ' for', ', in', ' on', ':'])} ${rng.pick(NOUNS)}` : '';
+  const before = [some(0.85), boxes, some(0.6)].filter(Boolean).join(' ');
+  const arrows = rng.pick(['arrows', 'lines', 'arrows', '']);
+  const after = [some(0.5), arrows, some(0.6)].filter(Boolean).join(' ');
+  return capital(
+    `${before}${noun}${rng.pick([', ', ', ', ': ', '. ', '; '])}${after} ${links}.`.replace(/ {2,}/g, ' '),
+  );
 }
 
 const uncapital = (text: string): string =>

@@ -1,12 +1,16 @@
 /** Rewritten examples still belong together, ask for the same graph, and give nothing away of what is held out. */
 import { describe, expect, test } from 'vitest';
 import { createRng } from '../../schemas/seed.ts';
+import { createClient } from '../../clients/ts/index.ts';
+import { createApp } from '../../server/app.ts';
 import { taskAt } from '../../server/tasks/suite.ts';
 import { HELD_OUT } from '../../server/tasks/prompts/wordings.ts';
 import { scoreCompletion } from '../../server/reward/score.ts';
 import { createNameSource, MAX_LABEL_CHARACTERS } from '../../trainer/names.ts';
 import { toFirstPrompt } from '../../trainer/prompt.ts';
-import { createRewriter } from '../../trainer/reword.ts';
+import { createPromptRewording, createRewriter } from '../../trainer/reword.ts';
+import { toEpisodeRecord } from '../../trainer/record.ts';
+import { rollout, type Policy } from '../../trainer/rollout.ts';
 import { createBatches } from '../../trainer/sft-batches.ts';
 import { readPrompt } from '../../trainer/teacher/read-prompt.ts';
 import { createScriptedTeacher } from '../../trainer/teacher/scripted.ts';
@@ -171,5 +175,53 @@ describe('a ramp', () => {
         .match(/[A-Za-z]+/g)!
         .some((word) => !knownWords.has(word)),
     ).toBe(true);
+  });
+});
+
+describe('a task played in other words', () => {
+  const tokenizer = trainTokenizer(examples);
+
+  test('names the same boxes; a step and a place have one wording, others have others', () => {
+    const reword = createPromptRewording(tokenizer, { seed: 1, rl_reword_share: 1 });
+    for (const { prompt } of tasks) {
+      const texts = [0, 1, 2].flatMap((step) => [0, 1, 2].map((group) => reword(prompt, step, group)));
+      expect(new Set([prompt, ...texts]).size).toBe(10);
+      expect(reword(prompt, 1, 2)).toBe(texts[5]);
+      for (const { label } of readPrompt(prompt)!.nodes) expect(texts.every((text) => text.includes(label))).toBe(true);
+    }
+  });
+
+  test('a share of the tasks, and none that cannot be read', () => {
+    const some = createPromptRewording(tokenizer, { seed: 1, rl_reword_share: 0.5 });
+    const { prompt } = tasks[0]!;
+    const kept = Array.from({ length: 400 }, (_, step) => some(prompt, step, 0)).filter((text) => text === prompt);
+    expect(kept.length).toBeGreaterThan(150);
+    expect(kept.length).toBeLessThan(250);
+    expect(createPromptRewording(tokenizer, { seed: 1, rl_reword_share: 1 })('Free prose.', 0, 0)).toBe('Free prose.');
+  });
+
+  test('the policy and the log read its words; the reward is that of the task', async () => {
+    const app = createApp({});
+    const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
+    const seen: string[] = [];
+    const policy: Policy = (observations) =>
+      observations.map(({ prompt }) => {
+        seen.push(prompt);
+        const parts = { prompt_ids: [1], completion_ids: [2], sampled_logprobs: [-1] };
+        return { text: examples[1]!.completion, finish_reason: 'stop', ...parts };
+      });
+    const options = { reward: 'graded', action_set: 'core', max_turns: 1, group_size: 2 } as const;
+    const rewordPrompt = (_prompt: string, group: number): string => `words of group ${group}`;
+    const ids = [tasks[1]!.task_id, tasks[4]!.task_id];
+    const [plain] = await rollout(client, policy, ids, options);
+    seen.length = 0;
+    const trajectories = await rollout(client, policy, ids, { ...options, rewordPrompt });
+    expect(seen).toEqual(['words of group 0', 'words of group 0', 'words of group 1', 'words of group 1']);
+    expect(trajectories[0]!.episode_return).toBe(plain!.episode_return);
+    expect(plain!.episode_return).toBeGreaterThan(0.9);
+    const { turns } = trajectories[2]!;
+    expect([turns[0]!.observation.prompt, turns[0]!.next_observation.prompt]).toEqual([seen[2], seen[2]]);
+    const context = { policy_version: 'test', optimizer_step: 0, reward: 'graded' } as const;
+    expect(toEpisodeRecord(trajectories[2]!, context).prompt).toBe(seen[2]);
   });
 });

@@ -14,6 +14,7 @@ import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } f
 import { createModelPolicy, type PolicyOptions } from '../policy.ts';
 import type { Compute } from '../pool/compute.ts';
 import { reinforce, type ReinforceState } from '../reinforce.ts';
+import { createPromptRewording } from '../reword.ts';
 import type { Opening, Policy } from '../rollout.ts';
 import { trainingFamilies } from '../teach.ts';
 import type { Tokenizer } from '../tokenizer.ts';
@@ -34,6 +35,7 @@ export const ReinforceSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe('Draw tasks from the families and levels with most to learn, else from all alike'),
+  rl_reword_share: Share.default(0).describe('Share of tasks whose prompt the policy reads in other words'),
   temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
   max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
   ...DecodingSettings.shape,
@@ -155,6 +157,7 @@ export async function reinforceStage(
         decay_share: settings.rl_decay_share,
         families,
         opening,
+        rewordPrompt: createPromptRewording(tokenizer, settings),
         run_id: ws.run.run_id,
       });
       ws.progress.finish();
