@@ -20,16 +20,19 @@ export interface CreditOptions {
   kl_estimator: KlName;
 }
 
-/** What each turn earns for learning, [E][turn]. `reference_logprobs` [E][turn][token]: of the sampled tokens. */
+/**
+ * What each turn earns for learning, [E][turn].
+ * @param reference_logprobs [E][turn][token], of the sampled tokens; needed where `reward_kl_beta` is not 0.
+ */
 export function learningRewards(
   trajectories: readonly Trajectory[],
-  reference_logprobs: readonly (readonly (readonly number[])[])[],
+  reference_logprobs: readonly (readonly (readonly number[])[])[] | undefined,
   { truncation_penalty, reward_kl_beta, kl_estimator }: CreditOptions,
 ): number[][] {
   const estimate = KL_ESTIMATES[kl_estimator];
   return trajectories.map(({ turns }, e) =>
     turns.map(({ reward, completion }, turn) => {
-      const reference = reference_logprobs[e]?.[turn] ?? [];
+      const reference = reference_logprobs?.[e]?.[turn] ?? [];
       const kl = reward_kl_beta === 0 ? 0 : sumOf(completion.sampled_logprobs, (lp, t) => estimate(lp, reference[t]!));
       const penalty = completion.finish_reason === 'length' ? truncation_penalty : 0;
       return reward - penalty - reward_kl_beta * kl;

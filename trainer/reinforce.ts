@@ -108,7 +108,8 @@ export async function reinforce(
     const actedMs = performance.now();
 
     // learn
-    const reference_logprobs = await logprobsUnder(parts.compute, parts.reference, trajectories, options);
+    const referenceLogprobs = () => logprobsUnder(parts.compute, parts.reference, trajectories, options);
+    const reference_logprobs = measuresKl(step, options) ? await referenceLogprobs() : undefined;
     const rewards_ET = learningRewards(trajectories, reference_logprobs, options);
     const returns_ET = returnsToGo(rewards_ET);
     const groups = trajectories.map(({ group_id }) => group_id);
@@ -145,10 +146,21 @@ export async function reinforce(
     assertKl('reinforce', step + 1, update.metrics['policy/kl_k3'] ?? 0, options.max_kl);
     await parts.onStep(state, metrics, async () => {
       const logprobs = await logprobsUnder(parts.compute, parts.model, trajectories, options);
-      assertKl('reinforce', step + 1, meanK3(logprobs, reference_logprobs), options.max_kl);
+      const reference = reference_logprobs ?? (await referenceLogprobs());
+      assertKl('reinforce', step + 1, meanK3(logprobs, reference), options.max_kl);
     });
   }
 }
+
+/**
+ * Whether a step computes the KL to the reference, which takes a pass over the batch: always where the loss or the reward
+ * has it; else in every tenth step, to see a policy go astray. (A checkpoint is only saved of weights whose KL is good.)
+ */
+function measuresKl(step: number, { kl_beta, reward_kl_beta }: ReinforceOptions): boolean {
+  return kl_beta > 0 || reward_kl_beta > 0 || step % KL_EVERY === 0;
+}
+
+const KL_EVERY = 10;
 
 type DrawOptions = Pick<ReinforceOptions, 'seed' | 'families' | 'levels' | 'tasks_per_step'>;
 

@@ -7,7 +7,14 @@ import type { LossSpec } from './losses.ts';
 import type { TokenColumn } from './model/loss.ts';
 import type { LossResult } from './model/loss.ts';
 import type { Model } from './model/model.ts';
-import { isClipped, KL_ESTIMATES, LENGTH_WEIGHTS, type LengthName, type ObjectiveOptions } from './objective.ts';
+import {
+  isClipped,
+  KL_ESTIMATES,
+  LENGTH_WEIGHTS,
+  type KlName,
+  type LengthName,
+  type ObjectiveOptions,
+} from './objective.ts';
 import type { Optimizer, StepResult } from './optimizer.ts';
 import { toTokenBatch, type Completion, type Trajectory } from './rollout.ts';
 import type { Compute } from './pool/compute.ts';
@@ -30,7 +37,7 @@ interface Row {
   completion: Completion;
   advantage: number;
   weight: number;
-  reference_logprobs: readonly number[];
+  reference_logprobs: readonly number[] | undefined;
 }
 
 export interface UpdateResult {
@@ -42,14 +49,14 @@ export interface UpdateResult {
 /**
  * Takes `updates_per_batch` optimizer steps.
  * @param advantages_ET [E][turn]
- * @param reference_logprobs [E][turn][token]
+ * @param reference_logprobs [E][turn][token]; undefined, and the KL is in neither loss nor metrics. Needed where `kl_beta` is not 0.
  * @param rate Multiplies the learning rates.
  */
 export async function updatePolicy(
   { compute, model, optimizer }: { compute: Compute; model: Model; optimizer: Optimizer },
   trajectories: readonly Trajectory[],
   advantages_ET: readonly (readonly number[])[],
-  reference_logprobs: readonly (readonly (readonly number[])[])[],
+  reference_logprobs: readonly (readonly (readonly number[])[])[] | undefined,
   options: UpdateOptions,
   rate: number,
 ): Promise<UpdateResult> {
@@ -82,7 +89,7 @@ function toObjectiveOptions(options: ObjectiveOptions): ObjectiveOptions {
 function toRows(
   trajectories: readonly Trajectory[],
   advantages_ET: readonly (readonly number[])[],
-  reference_logprobs: readonly (readonly (readonly number[])[])[],
+  reference_logprobs: readonly (readonly (readonly number[])[])[] | undefined,
   { length, length_divisor, mask_truncated, kl_beta, entropy_bonus }: UpdateOptions,
 ): Row[] {
   const counts = (completion: Completion): boolean => !(mask_truncated && completion.finish_reason === 'length');
@@ -93,12 +100,17 @@ function toRows(
   const rows = trajectories.flatMap(({ turns }, e) =>
     turns.map(({ completion }, turn) => ({
       ...{ completion, advantage: advantages_ET[e]![turn]!, weight: weights_E[e]! },
-      reference_logprobs: reference_logprobs[e]![turn]!,
+      reference_logprobs: reference_logprobs?.[e]?.[turn],
     })),
   );
   const allPull = kl_beta > 0 || entropy_bonus > 0;
   return rows.filter(({ completion, advantage }) => counts(completion) && (allPull || advantage !== 0));
 }
+
+type ReferenceRow = Row & { reference_logprobs: readonly number[] };
+
+const hasReference = (rows: readonly Row[]): rows is readonly ReferenceRow[] =>
+  rows.every((row) => row.reference_logprobs !== undefined);
 
 function toBatch(rows: readonly Row[]) {
   const each = (valueOf: (row: Row) => number): TokenColumn =>
@@ -109,7 +121,7 @@ function toBatch(rows: readonly Row[]) {
       weights: each(({ weight }) => weight),
       advantages: each(({ advantage }) => advantage),
       sampled_logprobs: rows.map(({ completion }) => completion.sampled_logprobs),
-      reference_logprobs: rows.map((row) => row.reference_logprobs),
+      ...(hasReference(rows) && { reference_logprobs: rows.map((row) => row.reference_logprobs) }),
     },
   };
 }
@@ -123,20 +135,14 @@ function updateMetrics(
 ): Record<string, number> {
   const [first, last] = [updates[0]!, updates.at(-1)!];
   const toSampled = logRatios(first.result, rows);
-  const k1 = perToken(first.result, rows, (logprob, row, t) => logprob - row.reference_logprobs[t]!);
-  const k3 = perToken(first.result, rows, (logprob, row, t) => KL_ESTIMATES.k3(logprob, row.reference_logprobs[t]!));
-  const weights = perToken(first.result, rows, (_, { weight }) => weight);
-  const kl = kl_estimator === 'k1' ? k1 : k3;
-  const klLoss = kl_beta * weights.reduce((sum, weight, i) => sum + weight * kl[i]!, 0);
+  const kl = hasReference(rows) ? klMetrics(first.result, rows, { kl_beta, kl_estimator }) : {};
   const clipped = perToken(last.result, rows, (logprob, { advantage, completion }, t) =>
     Number(isClipped(logprob - completion.sampled_logprobs[t]!, advantage, options)),
   );
   return onlyFinite({
-    'loss/policy': first.result.loss - klLoss, // with the entropy bonus, where there is one
-    'loss/kl': klLoss,
+    'loss/policy': first.result.loss - (kl['loss/kl'] ?? 0), // with the entropy bonus, where there is one
+    ...kl,
     'policy/entropy': mean(first.result.entropies.flat()),
-    'policy/kl_k1': mean(k1),
-    'policy/kl_k3': mean(k3),
     // Largest difference between what sampling and training make of a token's log-probability, nats.
     'policy/logprob_difference': toSampled.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
     // How far the last update began from the policy that acted.
@@ -149,15 +155,30 @@ function updateMetrics(
   });
 }
 
+/** The KL to the reference, nats a token, and what it adds to the loss. */
+function klMetrics(
+  result: LossResult,
+  rows: readonly ReferenceRow[],
+  { kl_beta, kl_estimator }: Pick<UpdateOptions, 'kl_beta' | 'kl_estimator'>,
+): Record<string, number> {
+  const estimates = (name: KlName): number[] =>
+    perToken(result, rows, (logprob, row, t) => KL_ESTIMATES[name](logprob, row.reference_logprobs[t]!));
+  const weights = perToken(result, rows, (_, { weight }) => weight);
+  const [k1, k3] = [estimates('k1'), estimates('k3')];
+  const kl = kl_estimator === 'k1' ? k1 : k3;
+  const loss = kl_beta * weights.reduce((sum, weight, i) => sum + weight * kl[i]!, 0);
+  return { 'loss/kl': loss, 'policy/kl_k1': mean(k1), 'policy/kl_k3': mean(k3) };
+}
+
 /** log pi - log old of each token. */
 function logRatios(result: LossResult, rows: readonly Row[]): number[] {
   return perToken(result, rows, (logprob, { completion }, t) => logprob - completion.sampled_logprobs[t]!);
 }
 
-function perToken(
+function perToken<R extends Row>(
   { logprobs }: LossResult,
-  rows: readonly Row[],
-  valueOf: (logprob: number, row: Row, token: number) => number,
+  rows: readonly R[],
+  valueOf: (logprob: number, row: R, token: number) => number,
 ): number[] {
   return logprobs.flatMap((values, i) => values.map((logprob, t) => valueOf(logprob, rows[i]!, t)));
 }

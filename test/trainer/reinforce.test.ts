@@ -9,7 +9,7 @@ import { createApp } from '../../server/app.ts';
 import { createBackend } from '../../trainer/backend.ts';
 import { tinyConfig } from '../../trainer/model/config.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import { cloneModel, createModel } from '../../trainer/model/model.ts';
+import { cloneModel, createModel, readParameters } from '../../trainer/model/model.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS } from '../../trainer/optimizer.ts';
 import { createCompute } from '../../trainer/pool/compute.ts';
 import { createModelPolicy } from '../../trainer/policy.ts';
@@ -47,14 +47,15 @@ describe('one update in the environment', () => {
 
   beforeAll(() => {
     store = openStore(join(folder, 'log.db'));
-    store.createRun({ run_id: 'r', command: 'test', config: {} });
+    for (const run_id of ['r', 'leash', 'none']) store.createRun({ run_id, command: 'test', config: {} });
   });
   afterAll(() => {
     store.close();
     rmSync(folder, { recursive: true });
   });
 
-  test('makes what scored above its group more likely and what scored below less', async () => {
+  /** Trains a tiny policy with these settings; answers it as it was and as it is. */
+  const play = async (run_id: string, changed: Partial<ReinforceOptions>) => {
     const tokenizer = trainTokenizer([{ prompt: 'Boxes: A, B.', completion: '{"actions":[]}' }]);
     const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: 1 };
     const model = createModel(config, await createBackend('wasm'), createRng(5n));
@@ -63,11 +64,12 @@ describe('one update in the environment', () => {
     const app = createApp({});
     const client = createClient({ url: 'http://in.process', fetch: (request) => app.fetch(request) });
     const options: ReinforceOptions = {
-      ...{ run_id: 'r', seed: 1, levels: [1], families: ['pipeline'], steps: 1, tasks_per_step: 4, group_size: 8 },
+      ...{ run_id, seed: 1, levels: [1], families: ['pipeline'], steps: 1, tasks_per_step: 4, group_size: 8 },
       ...{ temperature: 1, baseline: 'leave_one_out', normalise: false, length: 'fixed', length_divisor: 10 },
       ...{ policy_loss: 'reinforce', updates_per_batch: 1, clip_low: 0.2, clip_high: 0.2, entropy_bonus: 0 },
       ...{ kl_beta: 0, reward_kl_beta: 0, kl_estimator: 'k3', mask_truncated: false, truncation_penalty: 0 },
       ...{ warmup_steps: 0, decay_share: 0, max_kl: 2, reward: 'stronger', action_set: 'core', max_turns: 1 },
+      ...changed,
     };
     const optimizer = createOptimizer(model, { ...DEFAULT_OPTIMIZER_SETTINGS, muon_lr: 1e-3, adamw_lr: 1e-4 });
     const createPolicy = async () => {
@@ -83,7 +85,11 @@ describe('one update in the environment', () => {
       state,
       options,
     );
+    return { before, model };
+  };
 
+  test('makes what scored above its group more likely and what scored below less', async () => {
+    const { before, model } = await play('r', {});
     const episodes = store.episodes({ run_id: 'r' });
     expect(episodes).toHaveLength(32);
     const returns = episodes.map(({ episode_return }) => episode_return!);
@@ -102,5 +108,17 @@ describe('one update in the environment', () => {
     const [old, now] = [await computeLogprobs(before, batch), await computeLogprobs(model, batch)];
     const gain = advantages.reduce((total, a, i) => total + a * (sum(now.logprobs[i]!) - sum(old.logprobs[i]!)), 0);
     expect(gain).toBeGreaterThan(0);
+  });
+
+  test('the KL is measured in every step where the loss has it, else in every tenth, and changes nothing', async () => {
+    const { model: leashed } = await play('leash', { steps: 12, kl_beta: 1e-30 });
+    const { model: free } = await play('none', { steps: 12 });
+    const stepsOf = (run_id: string): number[] =>
+      store.metric(run_id, 'reinforce', 'policy/kl_k3').map(({ optimizer_step }) => optimizer_step);
+    expect(stepsOf('leash')).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(stepsOf('none')).toEqual([1, 11]);
+    const [a, b] = await Promise.all([readParameters(leashed), readParameters(free)]);
+    const differences = [...a].flatMap(([name, values]) => [...values].map((value, i) => value - b.get(name)![i]!));
+    expect(Math.max(...differences.map(Math.abs))).toBeLessThan(1e-5); // a leash also computes rows that nothing pulls
   });
 });
