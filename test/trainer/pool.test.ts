@@ -128,6 +128,8 @@ test('a thread that is gone is an error, not a hang', async () => {
   const asked = compute.computeLogprobs(model, createLossBatch());
   await compute.close();
   await expect(asked).rejects.toThrow('a thread of the trainer ended');
+  // closing what failed asks the thread once more, after its end too
+  await expect(compute.computeLogprobs(model, createLossBatch())).rejects.toThrow('a thread of the trainer ended');
 });
 
 test('no tensor is left behind', async () => {

@@ -39,6 +39,7 @@ async function start(backend: Backend['name']): Promise<Thread> {
   const worker = startThread(import.meta.url, 'thread', { workerData: backend });
   const waiting = new Map<number, Waiting>();
   let lastId = READY;
+  let ended: Error | undefined;
   /** A thread that has nothing to do does not keep the process alive. */
   const answered = (id: number): Waiting | undefined => {
     const job = waiting.get(id);
@@ -61,11 +62,13 @@ async function start(backend: Backend['name']): Promise<Thread> {
   });
   worker.on('error', fail);
   worker.on('exit', (code) => {
-    fail(new Error(`a thread of the trainer ended, exit code ${code}`));
+    ended = new Error(`a thread of the trainer ended, exit code ${code}`);
+    fail(ended);
   });
   await expect(READY);
   return {
     ask: <N extends JobName>(name: N, request: Request<N>) => {
+      if (ended) return Promise.reject(ended); // nobody would answer
       const answer = expect(++lastId);
       try {
         worker.postMessage({ id: lastId, name, request });
