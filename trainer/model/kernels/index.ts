@@ -7,7 +7,7 @@ export { attentionBackward, attentionForward } from './attention';
 export { decodeAttention } from './decode';
 export { gemm, gemmPacked, packMatrix } from './gemm';
 export { rmsNorm, rmsNormBackward } from './norm';
-export { adamw, sumSquares } from './optimizer';
+export { adamw } from './optimizer';
 export { rotateHeads, rotateHeadsBackward } from './rotate';
 export { gatherRows, scatterAdd } from './rows';
 export { addInto } from './simd';

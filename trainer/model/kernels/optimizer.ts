@@ -1,5 +1,5 @@
-/** Updates of weights, and the sum of squares behind the global norm. */
-import { fma, give, sum4, take } from './simd';
+/** Updates of weights. */
+import { fma, give, take } from './simd';
 
 /**
  * AdamW (Loshchilov, Hutter 2019) without decay: m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2,
@@ -35,26 +35,4 @@ export function adamw(
     const change = f32x4.div(f32x4.mul(mean, f32x4.splat(rate)), root);
     give(next + at, f32x4.sub(take(w + at, left), change), left);
   }
-}
-
-/** Sum of x^2, sixteen partial sums. */
-export function sumSquares(x: usize, length: i32): f32 {
-  const zero = f32x4.splat(0);
-  let s0 = zero;
-  let s1 = zero;
-  let s2 = zero;
-  let s3 = zero;
-  let i = 0;
-  for (; i + 16 <= length; i += 16) {
-    const at = x + ((<usize>i) << 2);
-    s0 = fma(v128.load(at), v128.load(at), s0);
-    s1 = fma(v128.load(at, 16), v128.load(at, 16), s1);
-    s2 = fma(v128.load(at, 32), v128.load(at, 32), s2);
-    s3 = fma(v128.load(at, 48), v128.load(at, 48), s3);
-  }
-  for (; i < length; i += 4) {
-    const rest = take(x + ((<usize>i) << 2), length - i);
-    s0 = fma(rest, rest, s0);
-  }
-  return sum4(f32x4.add(f32x4.add(s0, s1), f32x4.add(s2, s3)));
 }

@@ -15,7 +15,7 @@ export function largest(x: usize, length: i32): f32 {
   return best;
 }
 
-/** Sum of the first `left` lanes if fewer than four are left of a row, else of all. */
+/** The first `left` lanes and zeros if fewer than four are left of a row, else all lanes. */
 export function keepLanes(x: v128, left: i32): v128 {
   if (left >= 4) return x;
   if (left < 3) x = f32x4.replace_lane(x, 2, 0);
