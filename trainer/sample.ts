@@ -51,8 +51,8 @@ export interface Sampler {
   /**
    * One completion for each prompt, in order. Prompts given several times in a row are read once. Row i draws from a
    * stream of (seed, firstRow + i), so equal calls give equal results, and a batch may be cut and sampled in parts. Other
-   * rows in the batch change a row's log-probabilities by rounding only, about 1e-6, since sums are taken over the widest
-   * row.
+   * rows in the batch change nothing of a row where hidden_size is a multiple of 32, and else its log-probabilities by
+   * rounding, about 1e-6: a product adds the last one to three rows up in another order (model/kernels/gemm.ts).
    * @throws RangeError if an id is outside the vocabulary, a prompt leaves no room in the context, or a setting is out of
    * its range; Error if a stop string or a grammar is asked of a sampler without a tokenizer
    */
@@ -95,7 +95,7 @@ export function createSampler(
         assertPrompt(prompt, decoder);
       });
       const rules = createRules(settings, tokenizer);
-      const most = countRows(config, longest(prompts) + settings.max_new_tokens);
+      const most = countRows(config, Math.min(longest(prompts) + rules.max_new_tokens, config.max_position_embeddings));
       const size = Math.ceil(prompts.length / Math.ceil(prompts.length / most));
       const out: SampledCompletion[] = [];
       while (out.length < prompts.length) {
@@ -165,7 +165,7 @@ function sampleRows(
     };
   });
   const promptCaches = createCaches(decoder, 'prompt', layout.segments.length, longest(prompts));
-  const ownCaches = createCaches(decoder, 'own', rows.length, rules.max_new_tokens);
+  const ownCaches = createCaches(decoder, 'own', rows.length, Math.max(...rows.map((row) => row.limit)));
   const last = prefill(decoder, layout, promptCaches);
   let active = rows.filter((row) => row.limit > 0);
   const firstLogits = decoder.logits(last, layout.segments.length);

@@ -1,8 +1,9 @@
 /** Sampling: what is sampled is what the training forward says, it is seeded, and it stops where it must. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRng } from '../../schemas/seed.ts';
+import { tinyConfig } from '../../trainer/model/config.ts';
 import { computeLogprobs } from '../../trainer/model/loss.ts';
-import { readParameters, type Model } from '../../trainer/model/model.ts';
+import { createModel, disposeModel, readParameters, type Model } from '../../trainer/model/model.ts';
 import { createSampler } from '../../trainer/sample.ts';
 import type { SampledCompletion, Sampler } from '../../trainer/sample.ts';
 import { SMALL_CONFIG, createSmallModel, largestDifference, randomIds } from './model-fixture.ts';
@@ -101,6 +102,17 @@ test('a batch cut into parts gives what the whole gives', () => {
   expectSame(parts, whole);
 });
 
+test('of the tiny model a row is the same to the bit, whatever is sampled beside it', async () => {
+  const tiny = createModel({ ...tinyConfig(903), initializer_range: 0.1 }, model.backend, createRng(1n));
+  const own = createSampler(tiny.backend.heap, tiny.config, await readParameters(tiny));
+  const whole = own.sample(PROMPTS, SETTINGS, 5n);
+  PROMPTS.forEach((prompt, i) => {
+    expect(own.sample([prompt], SETTINGS, 5n, i)).toEqual([whole[i]]);
+  });
+  own.dispose();
+  disposeModel(tiny);
+});
+
 test('members of a group differ, and more rows than are decoded at once keep their order', () => {
   const many = sampler.sample(
     Array.from({ length: 150 }, (_, i) => (i < 149 ? A : B)),
@@ -134,6 +146,14 @@ test.each([
 ])('the context ends a completion: %s', (_name, length, room) => {
   const [completion] = sampler.sample([randomIds(rng, length)], { ...SETTINGS, eos_id: -1 }, 1n);
   expect([completion!.completion_ids.length, completion!.finish_reason]).toEqual([room, 'length']);
+});
+
+test('a token limit far over the context takes no memory', () => {
+  const settings = { ...SETTINGS, eos_id: -1 };
+  const before = model.backend.heap.floats.length;
+  const [completion] = sampler.sample([A], { ...settings, max_new_tokens: 1_000_000 }, 1n);
+  expect(completion).toEqual(sampler.sample([A], { ...settings, max_new_tokens: 64 }, 1n)[0]);
+  expect(model.backend.heap.floats.length).toBe(before);
 });
 
 test.each([
