@@ -152,6 +152,11 @@ describe('what does not fit is refused before the graph', () => {
     const batch = { ...createLossBatch(), columns: { weights: [[1]] } };
     await expect(lossAndGradients(await createSmallModel(wasm), batch, weightedLoss(1))).rejects.toThrow(RangeError);
   });
+
+  test('an empty batch, whose gradients would be what the memory held', async () => {
+    const batch = { prompt_ids: [], completion_ids: [], columns: { weights: [] } };
+    await expect(lossAndGradients(await createSmallModel(wasm), batch, weightedLoss(1))).rejects.toThrow(RangeError);
+  });
 });
 
 test('no tensor is left behind by a forward pass or by a gradient whose result is disposed', async () => {

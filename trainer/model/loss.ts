@@ -51,13 +51,17 @@ export interface ForwardOptions {
 
 const DEFAULT_MAX_ROWS = 8192;
 
-/** The loss of a batch and the gradient of every parameter. */
+/**
+ * The loss of a batch and the gradient of every parameter.
+ * @throws RangeError if the batch is empty, has an empty list or an id outside the vocabulary, or a column does not fit
+ */
 export async function lossAndGradients(
   model: Model,
   batch: LossBatch,
   lossFunction: LossFunction,
   options: ForwardOptions = {},
 ): Promise<LossResult> {
+  if (batch.prompt_ids.length === 0) throw new RangeError('the batch is empty');
   assertColumns(batch);
   const result: LossResult = { loss: 0, gradients: new Map(), logprobs: [], entropies: [] };
   let loss = 0;
@@ -71,7 +75,10 @@ export async function lossAndGradients(
   return { ...result, loss };
 }
 
-/** Log-probabilities and entropies of a batch's completion tokens, without gradients. */
+/**
+ * Log-probabilities and entropies of a batch's completion tokens, without gradients.
+ * @throws RangeError if the batch has an empty list or an id outside the vocabulary
+ */
 export async function computeLogprobs(
   model: Model,
   batch: TokenBatch,
