@@ -1,22 +1,28 @@
 /**
  * Advantages: an episode's return minus a baseline that does not depend on the episode's own actions, which leaves the
- * policy gradient unbiased and makes it far less noisy (Williams 1992, section 3; Sutton and Barto 2018, 13.4).
+ * policy gradient unbiased and makes it far less noisy (Williams 1992; Sutton and Barto 2018, 13.4).
  */
 import { mean, standardDeviation } from './statistics.ts';
 
 export const BASELINES = ['none', 'moving_mean', 'group_mean', 'leave_one_out'] as const;
 export type BaselineName = (typeof BASELINES)[number];
 
-/** A group whose returns spread less than this has no signal: its advantages are exactly 0. */
-export const MIN_GROUP_STD = 1e-6;
+/** Returns that spread less than this are all equal but for rounding: a group of them has no signal. */
+const MIN_STD = 1e-6;
 
 /** Share of the old value that the moving mean keeps per batch. */
 const MOVING_MEAN_DECAY = 0.9;
 
 export interface AdvantageOptions {
   baseline: BaselineName;
-  /** Divide by the group's standard deviation, as GRPO does (Shao et al. 2024, arXiv 2402.03300, 4.1.1). */
+  /**
+   * Divide by the standard deviation of the returns that the baseline compares: of the group, as GRPO does (Shao et al.
+   * 2024, arXiv 2402.03300, 4.1.2), or with `none` and `moving_mean` of the batch (REINFORCE++, Hu et al. 2025, arXiv
+   * 2501.03262), since what sets such an advantage is not how far the group's returns are apart.
+   */
   normalise: boolean;
+  /** Standard deviation over the batch, for `none` and `moving_mean`; they are not normalised without it. */
+  batch_std?: number | undefined;
   /** Mean return to go of earlier batches, for `moving_mean`; undefined before the first. */
   moving_mean?: number | undefined;
 }
@@ -37,19 +43,20 @@ const BASELINE: Readonly<Record<BaselineName, Baseline>> = {
 
 /**
  * Advantages [G] of one group's returns [G].
- * Baselines that compare within the group give exact zeros for a group without variance.
+ * Baselines that compare within the group give exact zeros for a group without variance, so also for a group of one.
  */
 export function computeAdvantages(returns_G: readonly number[], options: AdvantageOptions): number[] {
   const withinGroup = options.baseline === 'group_mean' || options.baseline === 'leave_one_out';
   if (withinGroup && isFlatGroup(returns_G)) return returns_G.map(() => 0);
   const baseline_G = BASELINE[options.baseline](returns_G, options);
-  const scale = options.normalise && !isFlatGroup(returns_G) ? standardDeviation(returns_G) : 1;
+  const spread = withinGroup ? standardDeviation(returns_G) : (options.batch_std ?? 1);
+  const scale = options.normalise && spread >= MIN_STD ? spread : 1;
   return returns_G.map((value, i) => (value - baseline_G[i]!) / scale);
 }
 
 /** Whether a group's returns are all equal, up to rounding. */
 export function isFlatGroup(returns_G: readonly number[]): boolean {
-  return standardDeviation(returns_G) < MIN_GROUP_STD;
+  return standardDeviation(returns_G) < MIN_STD;
 }
 
 /** The moving mean after a batch with these returns. */

@@ -9,6 +9,7 @@
 import { computeAdvantages, nextMovingMean, type BaselineName } from './advantage.ts';
 import { KL_ESTIMATES, type KlName } from './objective.ts';
 import type { Trajectory } from './rollout.ts';
+import { standardDeviation } from './statistics.ts';
 
 export interface CreditOptions {
   baseline: BaselineName;
@@ -46,7 +47,8 @@ export function returnsToGo(rewards_ET: readonly (readonly number[])[]): number[
 }
 
 /**
- * The advantage of every turn, [E][turn]: its return to go against those of the same turn in its group.
+ * The advantage of every turn, [E][turn]: its return to go against those of the same turn in its group, or in the batch
+ * where the baseline looks beyond the group.
  * @param groupOf The group of each episode, [E].
  * @param movingMeans Mean return to go of each turn over earlier batches, for the baseline of that name.
  */
@@ -56,19 +58,21 @@ export function computeTurnAdvantages(
   { baseline, normalise }: Pick<CreditOptions, 'baseline' | 'normalise'>,
   movingMeans: readonly number[] = [],
 ): number[][] {
-  const advantages = returnsToGo_ET.map((turns) => new Array<number>(turns.length).fill(0));
-  for (const members of groupBy([...groupOf.keys()], (e) => groupOf[e]!)) {
-    const turns = Math.max(...members.map((e) => returnsToGo_ET[e]!.length));
-    for (let turn = 0; turn < turns; turn++) {
-      const present = members.filter((e) => turn < returnsToGo_ET[e]!.length);
-      const returns_G = present.map((e) => returnsToGo_ET[e]![turn]!);
-      const values = computeAdvantages(returns_G, { baseline, normalise, moving_mean: movingMeans[turn] });
-      present.forEach((e, g) => {
-        advantages[e]![turn] = values[g]!;
+  const advantages_ET = returnsToGo_ET.map((turns) => new Array<number>(turns.length).fill(0));
+  const turns = returnsToGo_ET.reduce((most, returns) => Math.max(most, returns.length), 0);
+  for (let turn = 0; turn < turns; turn++) {
+    const present = [...groupOf.keys()].filter((e) => turn < returnsToGo_ET[e]!.length);
+    const returnsOf = (episodes: readonly number[]): number[] => episodes.map((e) => returnsToGo_ET[e]![turn]!);
+    const batch_std = standardDeviation(returnsOf(present));
+    const options = { baseline, normalise, batch_std, moving_mean: movingMeans[turn] };
+    for (const members of groupBy(present, (e) => groupOf[e]!)) {
+      const advantages_G = computeAdvantages(returnsOf(members), options);
+      members.forEach((e, g) => {
+        advantages_ET[e]![turn] = advantages_G[g]!;
       });
     }
   }
-  return advantages;
+  return advantages_ET;
 }
 
 /** The moving mean of each turn after a batch with these returns to go. */

@@ -34,10 +34,28 @@ describe('computeAdvantages', () => {
     },
   );
 
-  test('a flat group is not blown up by normalisation under any baseline (case E04)', () => {
-    const advantages = computeAdvantages([0.3, 0.3], { baseline: 'moving_mean', normalise: true, moving_mean: 0.2 });
-    expect(Math.max(...advantages)).toBeCloseTo(0.1, 12);
-  });
+  test.each([
+    ['none', [0.9 / 0.2, 0.9001 / 0.2]],
+    ['moving_mean', [0.1 / 0.2, 0.1001 / 0.2]],
+  ] as const)(
+    '%s: normalised over the batch, so that a group nearly flat is not blown up (case E04)',
+    (baseline, expected) => {
+      const options = { baseline, normalise: true, moving_mean: 0.8 };
+      const advantages = computeAdvantages([0.9, 0.9001], { ...options, batch_std: 0.2 });
+      advantages.forEach((value, i) => {
+        expect(value).toBeCloseTo(expected[i]!, 12);
+      });
+      const ofFlatBatch = computeAdvantages([0.9, 0.9], { ...options, batch_std: 0 });
+      expect(ofFlatBatch).toEqual(computeAdvantages([0.9, 0.9], { ...options, normalise: false }));
+    },
+  );
+
+  test.each(['group_mean', 'leave_one_out'] as const)(
+    '%s: a group of one has nothing to be compared with',
+    (baseline) => {
+      expect(computeAdvantages([0.9], { baseline, normalise: true })).toEqual([0]);
+    },
+  );
 
   test('the moving mean starts at the first batch and keeps nine tenths', () => {
     expect(nextMovingMean(undefined, [0.2, 0.4])).toBeCloseTo(0.3, 12);

@@ -7,6 +7,7 @@ import {
   type CreditOptions,
 } from '../../trainer/credit.ts';
 import type { Completion, PolicyTurn, Trajectory } from '../../trainer/rollout.ts';
+import { standardDeviation } from '../../trainer/statistics.ts';
 
 const close = (got: readonly number[][], expected: readonly number[][]): void => {
   expect(got.map((row) => row.length)).toEqual(expected.map((row) => row.length));
@@ -70,6 +71,14 @@ describe('computeTurnAdvantages', () => {
       [0.5, 0.1],
     );
     close(advantages, [[0.1, 0.3], [-0.1]]);
+  });
+
+  test('normalised, it is divided by the standard deviation of the turn over the batch, not within a group', () => {
+    const returns = [[0.5, 0.2], [0.5001], [0.9, 0.6], [0.9]];
+    const own = { baseline: 'moving_mean', normalise: true } as const;
+    const advantages = computeTurnAdvantages(['a', 'a', 'b', 'b'], returns, own, [0.7, 0.1]);
+    const [first, second] = [standardDeviation([0.5, 0.5001, 0.9, 0.9]), standardDeviation([0.2, 0.6])];
+    close(advantages, [[-0.2 / first, 0.1 / second], [-0.1999 / first], [0.2 / first, 0.5 / second], [0.2 / first]]);
   });
 });
 
