@@ -66,6 +66,9 @@ export const State = z.strictObject({
 });
 export type State = z.infer<typeof State>;
 
+/** What each turn costs in an episode of several turns. */
+export const TURN_COST = 0.01;
+
 /**
  * What a step takes as an action, as `GET /schema` describes it: one field, so that a client which wraps a bare text or
  * list in the schema's only field sends something that is understood.

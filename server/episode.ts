@@ -10,7 +10,7 @@
  * Versions     state carries the version of its layout, of the suite and of the preset; another one is refused
  */
 import { EMPTY_CANVAS } from '../schemas/canvas.ts';
-import { STATE_VERSION, type Observation, type State, type StopReason } from '../schemas/episode.ts';
+import { STATE_VERSION, TURN_COST, type Observation, type State, type StopReason } from '../schemas/episode.ts';
 import { toTurnOutput } from '../schemas/message.ts';
 import type { ResetRequest, StepRequest } from '../schemas/requests.ts';
 import type { Info, ResetResponse, StepResponse } from '../schemas/responses.ts';
@@ -23,9 +23,6 @@ import type { Drawing } from './reward/types.ts';
 import { draw, drawOptions, scoreFinite } from './scoring.ts';
 import { assertCanvas, type Signer } from './state.ts';
 import { sampleTask, SUITE_VERSION, taskAt, TaskNotFound } from './tasks/suite.ts';
-
-/** What a turn costs in an episode of several turns. */
-export const TURN_COST = 0.01;
 
 const LOT_KEYS = ['split', 'family', 'level', 'index'] as const;
 

@@ -10,9 +10,11 @@ import type { Episode, Step } from '../clients/store/index.ts';
 import type { Client } from '../clients/ts/index.ts';
 import type { ActionSet } from '../schemas/action.ts';
 import type { Canvas } from '../schemas/canvas.ts';
+import { TURN_COST } from '../schemas/episode.ts';
 import type { Completion } from '../schemas/completion.ts';
 import { PRESETS, type Components, type HeldOut, type Preset } from '../schemas/reward.ts';
 import { FAMILIES, LEVELS, type Level, type Split } from '../schemas/task.ts';
+import { toActions } from './prompt.ts';
 import { rollout, type Policy, type Trajectory } from './rollout.ts';
 import { scoreCompletions, scoreHeldOut } from './score.ts';
 import { mean, pairedDifference, standardError, type PairedDifference } from './statistics.ts';
@@ -145,9 +147,6 @@ export function fromLog(
   return { task_id, member, components, ...answerOf(end, episode_return) };
 }
 
-/** What each turn of several costs: the return of such an episode is R of its last canvas less this much a turn. */
-const TURN_COST = 0.01;
-
 interface End {
   max_turns: number;
   turns: number;
@@ -161,18 +160,9 @@ function answerOf(
   episodeReturn: number,
 ): Pick<PlayedEpisode, 'answer' | 'finish_reason' | 'reward'> {
   if (max_turns === 1) return { answer: text, finish_reason, reward: episodeReturn };
+  // the return is R of the last canvas less what the turns cost
   const reward = Math.min(1, Math.max(0, episodeReturn + TURN_COST * turns));
-  return { answer: toDrawingActions(canvas), finish_reason: null, reward };
-}
-
-/** The actions that draw a canvas from nothing. */
-function toDrawingActions({ shapes, arrows }: Canvas): { actions: object[] } {
-  return {
-    actions: [
-      ...shapes.map((shape) => ({ type: 'create_shape', ...shape })),
-      ...arrows.map((arrow) => ({ type: 'connect', ...arrow })),
-    ],
-  };
+  return { answer: { actions: toActions(canvas) }, finish_reason: null, reward };
 }
 
 /**

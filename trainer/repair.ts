@@ -7,7 +7,7 @@
 import pMap from 'p-map';
 import type { Client } from '../clients/ts/index.ts';
 import { Action } from '../schemas/action.ts';
-import type { Observation } from '../schemas/episode.ts';
+import { TURN_COST, type Observation } from '../schemas/episode.ts';
 import { createRng, hash64 } from '../schemas/seed.ts';
 import type { Example } from './dataset.ts';
 import { toPolicyPrompt } from './prompt.ts';
@@ -110,6 +110,3 @@ export async function evaluateRepair(
     repaired: mean(rewards.map((reward, i) => reward + damaged[i]!)) + 2 * TURN_COST,
   };
 }
-
-/** What each turn of an episode of several turns costs (schemas: the reward of a step). */
-const TURN_COST = 0.01;

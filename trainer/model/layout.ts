@@ -151,6 +151,7 @@ export function assertContext(length: number, config: ModelConfig): void {
   if (length > context) throw new RangeError(`${length} tokens do not fit the context of ${context}`);
 }
 
-function isEqual(a: readonly number[], b: readonly number[]): boolean {
+/** Whether two lists hold the same ids: completions of prompts that are equal share their rows. */
+export function isEqual(a: readonly number[], b: readonly number[]): boolean {
   return a === b || (a.length === b.length && a.every((id, i) => id === b[i]));
 }

@@ -2,6 +2,7 @@
  * How work on many lists of tokens is shared out. What a part holds depends on the batch and the number of parts alone, so
  * equal calls add up in the same order and end in the same bytes.
  */
+import { isEqual } from '../model/layout.ts';
 
 type Lists = readonly (readonly number[])[];
 
@@ -81,8 +82,4 @@ function runsOf(prompts: Lists): { from: number; to: number }[] {
 function cut(from: number, to: number, pieces: number): { from: number; to: number }[] {
   const edge = (i: number): number => from + Math.round(((to - from) * i) / pieces);
   return Array.from({ length: pieces }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
-}
-
-function isEqual(a: readonly number[], b: readonly number[]): boolean {
-  return a === b || (a.length === b.length && a.every((id, i) => id === b[i]));
 }
