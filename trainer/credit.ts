@@ -7,7 +7,7 @@
  * Letters in shapes: E episodes, each with turns of its own; [E][turn] is a list of lists.
  */
 import { computeAdvantages, nextMovingMean, type BaselineName } from './advantage.ts';
-import { KL_ESTIMATES, type KlName } from './objective.ts';
+import { KL_ESTIMATES } from './objective.ts';
 import type { Trajectory } from './rollout.ts';
 import { standardDeviation } from './statistics.ts';
 
@@ -16,25 +16,25 @@ export interface CreditOptions {
   normalise: boolean;
   /** What a turn that ran into the token limit loses. */
   truncation_penalty: number;
-  /** Weight of the KL to the reference policy that is taken off the reward; 0 for none. */
+  /** Weight of the KL to the reference policy, by k1, that is taken off the reward; 0 for none. */
   reward_kl_beta: number;
-  kl_estimator: KlName;
 }
 
 /**
- * What each turn earns for learning, [E][turn].
+ * What each turn earns for learning, [E][turn]. The KL in it is estimated by k1, the only one whose policy gradient is that
+ * of KL(pi || ref): see KL_ESTIMATES.
  * @param reference_logprobs [E][turn][token], of the sampled tokens; needed where `reward_kl_beta` is not 0.
  */
 export function learningRewards(
   trajectories: readonly Trajectory[],
   reference_logprobs: readonly (readonly (readonly number[])[])[] | undefined,
-  { truncation_penalty, reward_kl_beta, kl_estimator }: CreditOptions,
+  { truncation_penalty, reward_kl_beta }: CreditOptions,
 ): number[][] {
-  const estimate = KL_ESTIMATES[kl_estimator];
   return trajectories.map(({ turns }, e) =>
     turns.map(({ reward, completion }, turn) => {
       const reference = reference_logprobs?.[e]?.[turn] ?? [];
-      const kl = reward_kl_beta === 0 ? 0 : sumOf(completion.sampled_logprobs, (lp, t) => estimate(lp, reference[t]!));
+      const kl =
+        reward_kl_beta === 0 ? 0 : sumOf(completion.sampled_logprobs, (lp, t) => KL_ESTIMATES.k1(lp, reference[t]!));
       const penalty = completion.finish_reason === 'length' ? truncation_penalty : 0;
       return reward - penalty - reward_kl_beta * kl;
     }),

@@ -64,17 +64,21 @@ export type KlName = (typeof KL_NAMES)[number];
 
 /**
  * Estimates of KL(pi || ref) from one token that pi sampled (Schulman, "Approximating KL divergence", 2020), from its
- * log-probabilities. Both have that mean; k3 is never negative and less noisy. In the reward they are exactly what is to
- * be kept small, and the policy gradient does the rest.
+ * log-probabilities. Both have that mean; k3 is never negative and less noisy. As rewards they are not alike: the policy
+ * gradient of k1 is that of KL(pi || ref), but of k3 it is that of KL(pi || ref) - KL(ref || pi), next to nothing near ref,
+ * since k3 depends on pi beyond the sampling (cf. Tang, Munos 2025, arXiv 2506.09477).
  */
 export const KL_ESTIMATES: Readonly<Record<KlName, (logprob: number, reference: number) => number>> = {
   k1: (logprob, reference) => logprob - reference,
   k3: (logprob, reference) => Math.expm1(reference - logprob) - (reference - logprob),
 };
 
-/** kl_t of each token as a term of the loss, [K]. */
+/**
+ * kl_t of each token as a term of the loss, [K]. Its gradient is that of the token's own distribution: what the token does
+ * to the KL of later ones is left out, and is there with the KL in the reward (ibid.).
+ */
 export const KL_LOSSES: Readonly<Record<KlName, (tokens: TokenView) => tf.Tensor1D>> = {
-  /** r k1. Without the ratio the expected gradient of k1 is 0 (Tang, Munos 2025, arXiv 2506.09477, section 3). */
+  /** r k1. Without the ratio the expected gradient of k1 is 0 (ibid.). */
   k1: (tokens) => tf.mul(ratio(tokens), tf.sub(tokens.logprobs, tokens.column('reference_logprobs'))),
   /** k3 as GRPO adds it to its loss. Its expected gradient is that of KL(ref || pi), which pulls the same way (ibid.). */
   k3: ({ logprobs, column }) => {

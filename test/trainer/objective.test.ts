@@ -77,6 +77,16 @@ describe('KL estimates', () => {
     expect(mean).toBeCloseTo(exact, 12);
   });
 
+  test('as a reward k1 gives the gradient of the divergence, and k3 next to nothing', () => {
+    // by logit j: sum_i p_i k_i ([i = j] - p_j), against p_j (log p_j / ref_j - KL)
+    const each = (name: 'k1' | 'k3') => pi.map((p, i) => KL_ESTIMATES[name](Math.log(p), Math.log(ref[i]!)));
+    const meanOf = (values: readonly number[]) => values.reduce((sum, value, i) => sum + pi[i]! * value, 0);
+    const scoreGradient = (values: readonly number[]) => values.map((value, j) => pi[j]! * (value - meanOf(values)));
+    const exact = pi.map((p, j) => p * (Math.log(p / ref[j]!) - meanOf(each('k1'))));
+    expect(largestDifference(scoreGradient(each('k1')), exact)).toBeLessThan(1e-12);
+    expect(Math.hypot(...scoreGradient(each('k3')))).toBeLessThan(0.5 * Math.hypot(...exact));
+  });
+
   test('k3 is never negative, k1 may be', () => {
     const each = (name: 'k1' | 'k3') => pi.map((p, i) => KL_ESTIMATES[name](Math.log(p), Math.log(ref[i]!)));
     expect(Math.min(...each('k3'))).toBeGreaterThan(0);
