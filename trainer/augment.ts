@@ -3,7 +3,8 @@
  *
  * A prompt's labels come from one trade, so that a model can guess them from each other without reading the prompt. Under
  * random names the only way to lower the loss is to copy, which is the ability that counts; see LOG.md for what it gave.
- * The renamed diagram is the same diagram (cf. isomorphic perturbation testing, arXiv 2604.15149).
+ * The renamed diagram is the same diagram (cf. isomorphic perturbation testing, Helff et al. 2026, arXiv
+ * 2604.15149).
  */
 import type { Rng } from '../schemas/seed.ts';
 

@@ -83,7 +83,7 @@ export async function levelsOf(client: Client, split: Split, asked: readonly Lev
 
 /**
  * Task ids for an evaluation: level by level and family by family in turn, the lowest indices first. Fewer than `count`
- * where the split holds no more.
+ * where the split holds no more; at most 1,000 of a family at a level.
  */
 export async function chooseTasks(
   client: Client,

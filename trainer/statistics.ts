@@ -22,7 +22,7 @@ export function standardError(values: readonly number[]): number {
 export interface PairedDifference {
   mean: number;
   standard_error: number;
-  /** Mean in standard errors; 0 where every pair differs by the same amount of nothing. */
+  /** Mean in standard errors. Where all pairs differ alike there is no error: then 0 if they are equal, else ±1e9. */
   z: number;
 }
 

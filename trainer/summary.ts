@@ -140,17 +140,17 @@ function byPart(episodes: readonly ScoredEpisode[], partOf: (taskId: string) => 
   return Object.fromEntries(summaries);
 }
 
-/** pass@k for k = 1, 2, 4, ... and the number of samples, as means over tasks. */
+/** pass@k for k = 1, 2, 4, ... and the number of samples that every task has, as means over tasks. */
 function passTable(episodes: readonly ScoredEpisode[], passAtReward: number): Record<string, number> {
   const tasks = groupBy(episodes, ({ task_id }) => task_id).map((samples) => ({
     n: samples.length,
     passed: samples.filter(({ rewards }) => rewards.graded >= passAtReward).length,
   }));
-  const most = tasks.reduce((least, { n }) => Math.min(least, n), Infinity);
-  if (!Number.isFinite(most)) return {};
-  const powers = Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
+  const fewest = tasks.reduce((least, { n }) => Math.min(least, n), Infinity);
+  if (!Number.isFinite(fewest)) return {};
+  const powers = Array.from({ length: Math.floor(Math.log2(fewest)) + 1 }, (_, i) => 2 ** i);
   return Object.fromEntries(
-    [...new Set([...powers, most])].map((k) => [k, mean(tasks.map(({ n, passed }) => passAtK(n, passed, k)))]),
+    [...new Set([...powers, fewest])].map((k) => [k, mean(tasks.map(({ n, passed }) => passAtK(n, passed, k)))]),
   );
 }
 

@@ -4,8 +4,7 @@
  * predicted, so the loss has the policy's own tokens alone.
  */
 import type { LossSpec } from './losses.ts';
-import type { TokenColumn } from './model/loss.ts';
-import type { LossResult } from './model/loss.ts';
+import type { LossResult, TokenColumn } from './model/loss.ts';
 import type { Model } from './model/model.ts';
 import {
   isClipped,
@@ -126,7 +125,10 @@ function toBatch(rows: readonly Row[]) {
   };
 }
 
-/** See trainer/report for what each one means. Of the first update, when the policy is the one that acted, unless said. */
+/**
+ * See trainer/report for what each one means. Of the first update, when the policy is the one that acted, unless said, and
+ * of the tokens in the loss: without KL and entropy in it those are the turns whose advantage is not zero (see toRows).
+ */
 function updateMetrics(
   updates: readonly { result: LossResult; step: StepResult }[],
   rows: readonly Row[],

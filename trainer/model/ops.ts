@@ -1,7 +1,9 @@
 /**
- * The operators the decoder is written in. Each has two implementations with the same results: plain tfjs ops
- * (plain-ops.ts; every backend, gradients by tfjs) and fused ones on the memory of the wasm backend (wasm/; gradients
- * by hand). Letters in shapes: N rows, K predicted tokens, D hidden, F intermediate, V vocabulary, H heads, d head size.
+ * The operators the decoder is written in. There are three sets of them with the same results: plain tfjs ops with tfjs's
+ * gradients (plain-ops.ts; the reference, and what cpu runs), few large tfjs ops (batched-ops.ts; TensorFlow and WebGPU),
+ * and kernels on the memory of the wasm backend (wasm/); the last two have gradients by hand.
+ *
+ * Letters in shapes: N rows, K predicted tokens, D hidden, F intermediate, V vocabulary, H heads, d head size.
  */
 import * as tf from '@tensorflow/tfjs-core';
 import type { Layout } from './layout.ts';

@@ -1,4 +1,4 @@
-/** The decoder's operators in plain tfjs ops, with tfjs's own gradients: the reference, and what cpu and native run. */
+/** The decoder's operators in plain tfjs ops, with tfjs's own gradients: the reference, and what cpu runs. */
 import * as tf from '@tensorflow/tfjs-core';
 import type { Group, Layout } from './layout.ts';
 import { createRopeTable } from './ops.ts';

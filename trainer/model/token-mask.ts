@@ -2,8 +2,8 @@
  * Which tokens could have been drawn at a place: grammar, top-k and top-p take tokens away before one is sampled. The
  * log-probabilities that training recomputes must be of the same distribution, softmax over the tokens that were left, or
  * the policy that is improved is not the one that acted and the importance ratio is wrong from the first update on. So
- * sampling hands the masks on and the loss applies them to the logits (DeepSeek-V3.2, arXiv 2512.02556, "Keep Sampling
- * Mask"). The gradient is that of the masked policy with the masks held fixed.
+ * sampling hands the masks on and the loss applies them to the logits (DeepSeek-V3.2, arXiv 2512.02556, 3.1, "Keep
+ * Sampling Mask"). The gradient is that of the masked policy with the masks held fixed.
  */
 import * as tf from '@tensorflow/tfjs-core';
 
