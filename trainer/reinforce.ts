@@ -25,7 +25,7 @@ import { KL_ESTIMATES } from './objective.ts';
 import type { Optimizer } from './optimizer.ts';
 import type { Compute } from './pool/compute.ts';
 import { toEpisodeRecord } from './record.ts';
-import { rollout, toTokenBatch, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
+import { hasTokens, rollout, toTokenBatch, type Policy, type RolloutOptions, type Trajectory } from './rollout.ts';
 import { mean, standardDeviation } from './statistics.ts';
 import { updatePolicy, type UpdateOptions } from './update.ts';
 
@@ -191,10 +191,13 @@ async function logprobsUnder(
   trajectories: readonly Trajectory[],
   { temperature }: ReinforceOptions,
 ): Promise<number[][][]> {
-  const completions = trajectories.flatMap(({ turns }) => turns.map(({ completion }) => completion));
+  const completions = trajectories.flatMap(({ turns }) => turns.map(({ completion }) => completion)).filter(hasTokens);
+  if (completions.length === 0) return trajectories.map(({ turns }) => turns.map(() => []));
   const { logprobs } = await compute.computeLogprobs(model, toTokenBatch(completions), { temperature });
   let next = 0;
-  return trajectories.map(({ turns }) => turns.map(() => logprobs[next++]!));
+  return trajectories.map(({ turns }) =>
+    turns.map(({ completion }) => (hasTokens(completion) ? logprobs[next++]! : [])),
+  );
 }
 
 /** Mean k3 estimate of KL(policy || reference), nats a token, from what was sampled; see KL_ESTIMATES. */

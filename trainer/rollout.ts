@@ -26,6 +26,9 @@ export interface Completion {
   token_masks?: readonly TokenMask[];
 }
 
+/** Whether anything was sampled; nothing is where the prompt does not fit the context. */
+export const hasTokens = ({ completion_ids }: Completion): boolean => completion_ids.length > 0;
+
 /** Completions as the model computes them: what was sampled, and what could have been. */
 export function toTokenBatch(completions: readonly Completion[]): TokenBatch {
   return {

@@ -15,7 +15,7 @@ import {
   type ObjectiveOptions,
 } from './objective.ts';
 import type { Optimizer, StepResult } from './optimizer.ts';
-import { toTokenBatch, type Completion, type Trajectory } from './rollout.ts';
+import { hasTokens, toTokenBatch, type Completion, type Trajectory } from './rollout.ts';
 import type { Compute } from './pool/compute.ts';
 import { mean, onlyFinite } from './statistics.ts';
 
@@ -91,7 +91,8 @@ function toRows(
   reference_logprobs: readonly (readonly (readonly number[])[])[] | undefined,
   { length, length_divisor, mask_truncated, kl_beta, entropy_bonus }: UpdateOptions,
 ): Row[] {
-  const counts = (completion: Completion): boolean => !(mask_truncated && completion.finish_reason === 'length');
+  const counts = (completion: Completion): boolean =>
+    hasTokens(completion) && !(mask_truncated && completion.finish_reason === 'length');
   const tokens_E = trajectories.map(({ turns }) =>
     turns.reduce((sum, { completion }) => sum + (counts(completion) ? completion.completion_ids.length : 0), 0),
   );

@@ -40,8 +40,13 @@ describe('the verdict on a reward', () => {
 
   test('idle: it does not rise, or by no more than noise', () => {
     expect(toOutcome('graded', start, [start, start]).verdict).toBe('idle');
-    const noisy = [0.7, 0.8, 0.95].map((graded) => evaluation({ graded }, 0.1));
+    const noisy = [0.7, 0.8, 0.95].map((graded) => evaluation({ graded }, 0.8));
     expect(toOutcome('graded', start, noisy).verdict).toBe('idle');
+  });
+
+  test('blind: it does not rise while what a reader sees falls', () => {
+    const outcome = toOutcome('weak', start, [evaluation({ graded: 0.6 }, 0.4), evaluation({ graded: 0.6 }, 0.4)]);
+    expect(outcome.verdict).toBe('blind');
   });
 
   test('a reward that judges others does not judge itself', () => {

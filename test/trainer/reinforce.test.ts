@@ -47,7 +47,7 @@ describe('one update in the environment', () => {
 
   beforeAll(() => {
     store = openStore(join(folder, 'log.db'));
-    for (const run_id of ['r', 'leash', 'none']) store.createRun({ run_id, command: 'test', config: {} });
+    for (const run_id of ['r', 'leash', 'none', 'unread']) store.createRun({ run_id, command: 'test', config: {} });
   });
   afterAll(() => {
     store.close();
@@ -55,7 +55,11 @@ describe('one update in the environment', () => {
   });
 
   /** Trains a tiny policy with these settings; answers it as it was and as it is. */
-  const play = async (run_id: string, changed: Partial<ReinforceOptions>) => {
+  const play = async (
+    run_id: string,
+    changed: Partial<ReinforceOptions>,
+    limits: { max_prompt_tokens?: number } = {},
+  ) => {
     const tokenizer = trainTokenizer([{ prompt: 'Boxes: A, B.', completion: '{"actions":[]}' }]);
     const config = { ...tinyConfig(tokenizer.vocab_size), num_hidden_layers: 1 };
     const model = createModel(config, await createBackend('wasm'), createRng(5n));
@@ -75,7 +79,7 @@ describe('one update in the environment', () => {
     const createPolicy = async () => {
       const sampler = await compute.createSampler(model);
       // A prefix of random tokens is rarely JSON, so two tokens are enough for some to score and most not to.
-      const act = createModelPolicy(sampler, tokenizer, { temperature: 1, max_new_tokens: 2, seed: 3n });
+      const act = createModelPolicy(sampler, tokenizer, { temperature: 1, max_new_tokens: 2, seed: 3n, ...limits });
       return { act, dispose: () => sampler.dispose() };
     };
     const state = { optimizer_step: 0, env_steps: 0, moving_means: [], skipped_in_a_row: 0 };
@@ -120,5 +124,14 @@ describe('one update in the environment', () => {
     const [a, b] = await Promise.all([readParameters(leashed), readParameters(free)]);
     const differences = [...a].flatMap(([name, values]) => [...values].map((value, i) => value - b.get(name)![i]!));
     expect(differences.reduce((most, value) => Math.max(most, Math.abs(value)), 0)).toBeLessThan(1e-5); // a leash also computes rows that nothing pulls
+  });
+
+  test('prompts that do not fit the context are episodes without tokens: in the log, and nothing to learn from', async () => {
+    const { before, model } = await play('unread', { steps: 2, kl_beta: 0.1 }, { max_prompt_tokens: 3 });
+    const episodes = store.episodes({ run_id: 'unread' });
+    expect(episodes).toHaveLength(64);
+    expect(new Set(episodes.map(({ stop_reason }) => stop_reason))).toEqual(new Set(['max_tokens']));
+    const [a, b] = await Promise.all([readParameters(before), readParameters(model)]);
+    for (const [name, values] of a) expect(b.get(name)).toEqual(values);
   });
 });

@@ -37,7 +37,13 @@ const Settings = z.strictObject({
     .describe('Folder of the policy to begin with; without it one is taught and trained by SFT first'),
   ...TeachSettings.shape,
   ...SftStageSettings.shape,
+  max_tokens: SftStageSettings.shape.max_tokens.default(400_000).meta({
+    description:
+      'Training tokens of SFT, prompts and completions; few, so that there is much left to learn, well or badly',
+    unit: 'tokens',
+  }),
   ...ReinforceSettings.omit({ reward: true }).shape,
+  steps: ReinforceSettings.shape.steps.default(160),
   kl_beta: z
     .number()
     .min(0)

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { ActionSet } from '../../schemas/action.ts';
 import { Preset } from '../../schemas/reward.ts';
 import { hash64 } from '../../schemas/seed.ts';
+import { UsageError } from '../../schemas/settings.ts';
 import { Level } from '../../schemas/task.ts';
 import { BASELINES } from '../advantage.ts';
 import { loadCheckpoint, resumeCheckpoint, saveCheckpoint } from '../checkpoint.ts';
 import { DecodingSettings, toDecoding } from '../decoding/settings.ts';
 import { assertUpdated } from '../divergence.ts';
-import { disposeModel, type Model } from '../model/model.ts';
+import { cloneModel, disposeModel, type Model } from '../model/model.ts';
 import { KL_NAMES, LENGTH_NAMES, POLICY_LOSS_NAMES } from '../objective.ts';
 import { createOptimizer, DEFAULT_OPTIMIZER_SETTINGS, type OptimizerSettings } from '../optimizer.ts';
-import { createModelPolicy, type PolicyOptions } from '../policy.ts';
+import { createModelPolicy } from '../policy.ts';
 import type { Compute } from '../pool/compute.ts';
 import { reinforce, type ReinforceState } from '../reinforce.ts';
 import { createPromptRewording } from '../reword.ts';
@@ -36,14 +37,17 @@ export const ReinforceSettings = z.strictObject({
     .default(false)
     .describe('Draw tasks from the families and levels with most to learn, else from all alike'),
   rl_reword_share: Share.default(0).describe('Share of tasks whose prompt the policy reads in other words'),
-  temperature: z.number().positive().default(1).describe('Divides the logits when sampling'),
+  temperature: z.number().min(0.01).default(1).describe('Divides the logits when sampling'),
   max_new_tokens: Count.default(160).meta({ description: 'Longest completion', unit: 'tokens' }),
   ...DecodingSettings.shape,
   reward: Preset.default('graded').describe('Reward preset to train on'),
   action_set: ActionSet.default('core').describe('Actions the policy may use'),
   max_turns: Count.default(1).meta({ description: 'Turns of an episode', unit: 'turns' }),
   baseline: z.enum(BASELINES).default('leave_one_out').describe('Subtracted from the return'),
-  normalise: z.boolean().default(true).describe("Divide advantages by their group's standard deviation"),
+  normalise: z
+    .boolean()
+    .default(true)
+    .describe("Divide advantages by their group's standard deviation; with none and moving_mean by the batch's"),
   policy_loss: z
     .enum(POLICY_LOSS_NAMES)
     .default('reinforce')
@@ -55,8 +59,8 @@ export const ReinforceSettings = z.strictObject({
   clip_low: Share.default(0.2).describe('ppo_clip: how far below 1 the ratio to the acting policy counts'),
   clip_high: z.number().min(0).default(0.2).describe('ppo_clip: how far above 1 it counts'),
   kl_beta: z.number().min(0).default(0.01).describe('Weight in the loss of the KL to the policy it starts from'),
-  reward_kl_beta: z.number().min(0).default(0).describe('Weight of that KL taken off the reward'),
-  kl_estimator: z.enum(KL_NAMES).default('k3').describe('How the KL is estimated from a sampled token'),
+  reward_kl_beta: z.number().min(0).default(0).describe('Weight of that KL, as k1, taken off the reward'),
+  kl_estimator: z.enum(KL_NAMES).default('k3').describe('How the KL in the loss is estimated from a sampled token'),
   entropy_bonus: z.number().min(0).default(0).describe("Weight of the policy's entropy in the loss"),
   length: z
     .enum(LENGTH_NAMES)
@@ -103,7 +107,7 @@ const REINFORCE_START: ReinforceState = {
  * Improves the policy of a checkpoint.
  * @param opening Plays the first turn of every episode.
  * @returns the folder of the improved one
- * @throws CheckpointError, Interrupted, Diverged, the client's errors
+ * @throws UsageError, CheckpointError, Interrupted, Diverged, the client's errors
  */
 export async function reinforceStage(
   ws: Workspace,
@@ -112,13 +116,14 @@ export async function reinforceStage(
   settings: Settings,
   opening?: Opening,
 ): Promise<string> {
+  assertLearnable(settings);
   const folder = ws.run.file('rl');
   const loaded = resumeCheckpoint(folder, compute.backend);
   const state: ReinforceState = { ...REINFORCE_START, ...(loaded?.state as ReinforceState | undefined) };
   assertUpdated('reinforce', state.optimizer_step, state.skipped_in_a_row);
   const base = loadCheckpoint(from, compute.backend);
   const { tokenizer } = base;
-  const model = loaded?.model ?? loadCheckpoint(from, compute.backend).model;
+  const model = loaded?.model ?? cloneModel(base.model);
   const optimizer = createOptimizer(model, reinforceRates(settings), compute.orthogonalise);
   if (loaded?.optimizer_state) optimizer.restore(loaded.optimizer_state);
   for (const stage of ['reinforce', 'validation']) ws.store.deleteAfter(ws.run.run_id, stage, state.optimizer_step);
@@ -169,6 +174,14 @@ export async function reinforceStage(
   return folder;
 }
 
+/** @throws UsageError where every advantage would be 0 */
+function assertLearnable({ baseline, group_size }: ReinforceSettings): void {
+  if (group_size > 1 || baseline === 'none' || baseline === 'moving_mean') return;
+  throw new UsageError([
+    `--group-size 1 leaves --baseline ${baseline} nothing to compare with: give more, or --baseline moving_mean`,
+  ]);
+}
+
 /** Validates the weights as they are after a step, where one is due; answers the graded reward. */
 async function createValidator(
   ws: Workspace,
@@ -181,10 +194,7 @@ async function createValidator(
   const validate = await createValidation(ws, settings, settings);
   return async (step) => {
     if (!isValidationDue(step, settings)) return undefined;
-    const max_prompt_tokens = model.config.max_position_embeddings - 1;
-    const policy = await policyAt(compute, model, tokenizer, { ...settings, temperature: 0 }, step, {
-      max_prompt_tokens,
-    });
+    const policy = await policyAt(compute, model, tokenizer, { ...settings, temperature: 0 }, step);
     const metrics = await validate(policy.act, step).finally(policy.dispose);
     return metrics['validation/graded'];
   };
@@ -201,11 +211,11 @@ async function policyAt(
   tokenizer: Tokenizer,
   { temperature, max_new_tokens, seed, ...settings }: Settings,
   step: number,
-  limits: Pick<PolicyOptions, 'max_prompt_tokens'> = {},
 ): Promise<{ act: Policy; dispose: () => Promise<void> }> {
   const sampler = await compute.createSampler(model, tokenizer);
   const act = createModelPolicy(sampler, tokenizer, {
-    ...{ temperature, max_new_tokens, ...toDecoding(settings, settings), ...limits },
+    ...{ temperature, max_new_tokens, ...toDecoding(settings, settings) },
+    max_prompt_tokens: model.config.max_position_embeddings - 1, // a longer one is not read, and earns what that earns
     seed: hash64('reinforce.sample', seed, step),
   });
   return {
