@@ -10,7 +10,7 @@ import { plainEnvironment } from '../../tools/processes.ts';
 import { say } from '../command.ts';
 
 const TASKS = 2000;
-const TOKENS = 250_000;
+const TOKENS = 400_000;
 const LAYERS = 4;
 
 /** Folder of the checkpoint. The first call takes a few minutes. @throws Error where a command fails */
