@@ -1,4 +1,4 @@
-"""What the tests of this folder share: a checkpoint that this project's trainer makes, and what it makes of a folder."""
+"""What the tests of this folder share: a checkpoint of this trainer, and what it makes of a folder."""
 
 import json
 import os

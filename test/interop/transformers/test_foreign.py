@@ -1,4 +1,4 @@
-"""Folders that transformers wrote: those this decoder can compute load with equal logits, the others are refused by key."""
+"""Folders that transformers wrote: those this decoder can compute load with equal logits, others are refused by key."""
 
 from pathlib import Path
 from typing import Any, Dict
